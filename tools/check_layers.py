@@ -61,7 +61,7 @@ ROOMS = {
     },
     "cli": {
         *BELOW_ANALYSIS, *ANALYSIS, "format/warp", "backend", "backend/synthetic", "capture", "client", "timeline",
-        "report", "report/html", "export", "import", "sql", "workbench", "index", "net", "server", "include",
+        "report", "report/html", "export", "sqlite", "import", "sql", "workbench", "index", "net", "server", "include",
     },
     "apps": {"cli", "client"},
     "bindings": {

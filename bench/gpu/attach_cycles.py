@@ -19,7 +19,7 @@ from sampling_gate import PROGRAM, ledger_of, rows_of
 
 CYCLES = 200
 # Engine, threads that launch, and seconds, which are more than enough.
-CASES = (("Trace", 1, 12), ("Trace", 2, 12), ("PcSampling", 1, 44), ("PcSampling", 2, 50))
+CASES = (("Trace", 1, 14), ("Trace", 2, 14), ("PcSampling", 1, 44), ("PcSampling", 2, 50))
 
 
 def control(session, verb):

@@ -66,7 +66,7 @@ struct InitOptions {
   int pc_sampling_window_ms = 5;
   int pc_sampling_pause_ms = 995;
   // Of SassMetrics and Deep: what is counted by instruction. Names of metrics and of presets
-  // ("gpufl metrics list" has both), with commas between them.
+  // (efficiency, execution, global, shared, branches), with commas between them.
   std::string sass_metrics = "efficiency";
 
   // Advanced

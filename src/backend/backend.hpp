@@ -195,6 +195,9 @@ struct TraceOptions {
   StackRecorder* stacks = nullptr;                 // null: none
   CaptureGate* gate = nullptr;                     // null: everything is wanted
   OwnKernelListener* own_kernels = nullptr;        // set by the backend; null: nobody
+  // Set when nobody wants the tracer any more: start() then refuses as soon as it can. Null: it is
+  // wanted.
+  const std::atomic<bool>* is_unwanted = nullptr;
   // Called when the vendor's driver has come up, possibly more than once, or is found to be up: an
   // exit handler that is registered then runs before the driver's own.
   void (*on_driver_up)() = nullptr;
@@ -266,6 +269,12 @@ class Tracer {
   // Why it must not be stopped before the session's end, if that is so: what the program does now
   // would not survive it. Any thread.
   virtual std::optional<Availability> cannot_detach() const { return std::nullopt; }
+  // After stop() and the round after it: the vendor's library could not be given up, and the
+  // program is somewhat slower for as long as that is so. Any thread.
+  virtual bool is_still_attached() const { return false; }
+  // No more samples from now on; records go on. May take seconds. False: none were being taken.
+  // Any thread.
+  virtual bool end_sampling() { return false; }
 };
 
 // Marks and ranges that the program gives through vendors' annotation APIs. start() and stop() on

@@ -72,12 +72,12 @@ bool Collector::start() {
   return false;
 }
 
-void Collector::set_tracers(std::vector<NamedTracer> tracers) {
+bool Collector::set_tracers(std::vector<NamedTracer> tracers, milliseconds patience) {
   std::unique_lock lock(mutex_);
   next_tracers_ = std::move(tracers);
   tracers_change_ = true;
   cv_.notify_all();
-  cv_.wait(lock, [&] { return ended_ || !tracers_change_; });
+  return cv_.wait_for(lock, patience, [&] { return ended_ || !tracers_change_; });
 }
 
 void Collector::post_event(const base::Json& fields) noexcept {
@@ -113,11 +113,14 @@ void Collector::drop_event() noexcept {
   ++events_dropped_;
 }
 
-void Collector::flush() {
+bool Collector::flush(std::optional<milliseconds> patience) {
   std::unique_lock lock(mutex_);
   const uint64_t mine = ++flushes_asked_;
   cv_.notify_all();
-  cv_.wait(lock, [&] { return ended_ || flushes_done_ >= mine; });
+  const auto is_done = [&] { return ended_ || flushes_done_ >= mine; };
+  if (patience) return cv_.wait_for(lock, *patience, is_done);
+  cv_.wait(lock, is_done);
+  return true;
 }
 
 std::optional<CollectorStatus> Collector::status(milliseconds patience) {
@@ -218,8 +221,27 @@ void Collector::hand_over_steps() {
   new_steps_.clear();
 }
 
+void Collector::note_work(const format::Batch& rows) {
+  const format::KindSpec& kind = rows.kind_spec();
+  const auto gpu_time = std::find_if(kind.columns.begin(), kind.columns.end(), [](const auto& one) {
+    return one.coding == format::Coding::GpuTime;
+  });
+  if (gpu_time == kind.columns.end()) return;
+  const auto start = static_cast<size_t>(gpu_time - kind.columns.begin());
+  const size_t duration = format::duration_of(kind, start);
+  const int64_t now_ns = session_now();
+  int64_t last_ns = last_work_end_ns_;
+  for (size_t row = 0; row < rows.rows(); ++row) {
+    int64_t end_ns = 0;
+    if (__builtin_add_overflow(rows.at(start, row), rows.at(duration, row), &end_ns)) continue;
+    if (end_ns <= now_ns) last_ns = std::max(last_ns, end_ns);  // else its time is impossible
+  }
+  last_work_end_ns_ = last_ns;
+}
+
 void Collector::submit(const format::Batch& rows) {
   if (parts_.keeps_steps && rows.kind() == format::Kind::Marker) note_ranges(rows);
+  note_work(rows);
   if (parts_.warps != nullptr) parts_.warps->on_rows(rows);
   parts_.log.write(rows);
 }

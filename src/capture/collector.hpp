@@ -70,8 +70,9 @@ class Collector final : private backend::RowSink {
 
   bool start();
   // Any thread. From the next round on `tracers` are read; returns when those before are in use no
-  // more. One caller at a time.
-  void set_tracers(std::vector<NamedTracer> tracers);
+  // more. False: the thread did not come round within `patience`; it takes them when it does. One
+  // caller at a time.
+  bool set_tracers(std::vector<NamedTracer> tracers, std::chrono::milliseconds patience);
   // Any thread. An `event` line with the time of the call; `fields` has at least "name". One that
   // finds no room is counted.
   void post_event(const base::Json& fields) noexcept;
@@ -81,10 +82,13 @@ class Collector final : private backend::RowSink {
   void post_phase(const Phase& phase) noexcept;
   // Any thread. Scopes and ranges of the program that ended since the last call.
   std::vector<Step> take_steps();
+  // Any thread. When the last of the GPUs' work ended of which there is a row; 0: there is none.
+  int64_t last_work_end_ns() const { return last_work_end_ns_.load(std::memory_order_relaxed); }
   // Any thread. Counts an event that its sender had no room for.
   void drop_event() noexcept;
-  // Any thread. Returns when everything recorded before the call is in the log's files.
-  void flush();
+  // Any thread. Returns when everything recorded before the call is in the log's files. False: the
+  // thread did not come round within `patience`; without one it is waited for as long as it takes.
+  bool flush(std::optional<std::chrono::milliseconds> patience = std::nullopt);
   // Any thread. Nothing when the thread did not come round within `patience`: it hangs in a driver
   // or in the disk.
   std::optional<CollectorStatus> status(std::chrono::milliseconds patience);
@@ -118,6 +122,7 @@ class Collector final : private backend::RowSink {
   void collect_last();
   void write_posted();
   void note_ranges(const format::Batch& markers);
+  void note_work(const format::Batch& rows);
   void hand_over_steps();
   void tell_lost_rounds(int64_t now_ns);
   void write_clock(int64_t now_ns);
@@ -149,6 +154,8 @@ class Collector final : private backend::RowSink {
   uint64_t rounds_lost_ = 0;
   uint64_t rounds_lost_told_ = 0;
   uint64_t stacks_dropped_before_ = 0;
+
+  std::atomic<int64_t> last_work_end_ns_{0};
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable cv_;

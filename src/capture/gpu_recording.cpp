@@ -19,6 +19,9 @@ using namespace std::chrono_literals;
 constexpr std::string_view kEnded = "ended";
 constexpr auto kDetachPatience = 2s;
 constexpr auto kAskAgain = 5ms;
+constexpr auto kStatusPatience = 100ms;
+// Attaching that takes longer waits for a calmer moment, and holds up nobody meanwhile.
+constexpr int64_t kLongestAttaching_ns = 1'000'000'000;
 
 template <typename Why>
 base::Json event(std::string_view name, std::span<const format::Word> words, Why why) {
@@ -27,12 +30,40 @@ base::Json event(std::string_view name, std::span<const format::Word> words, Why
   return line;
 }
 
+base::Status session_ended() {
+  return {base::Code::Unavailable, "session_ended: the session has ended"};
+}
+
+base::Status stuck() {
+  return {base::Code::Unavailable,
+          "busy: a call of the GPU vendor's library or a write to the log has not returned; try "
+          "again"};
+}
+
+base::Status attaching() {
+  return {base::Code::Unavailable,
+          "attaching: the GPU vendor's library has not come back yet; recording begins when it "
+          "has, which may take until the program launches less"};
+}
+
+std::string_view state_after(CoverageEnd ending) {
+  return ending == CoverageEnd::Request ? "paused" : "detached";
+}
+
 std::string first_state(const SessionConfig& config, std::string refusal) {
   if (config.engine == kMonitorEngine) return "monitoring";
   return config.dormant ? "dormant" : std::move(refusal);
 }
 
 }  // namespace
+
+int64_t sampled_ns(std::span<const NamedTraceStatus> traces) {
+  int64_t total_ns = 0;
+  for (const NamedTraceStatus& one : traces) {
+    if (one.status.sampling) total_ns += one.status.sampling->busy_ns;
+  }
+  return total_ns;
+}
 
 GpuRecording::GpuRecording(Instruments& instruments, const SessionConfig& config,
                            Collector& collector, int64_t session_start_ns, Clock clock)
@@ -49,7 +80,7 @@ GpuRecording::GpuRecording(Instruments& instruments, const SessionConfig& config
     parts_.push_back(std::move(part));
   }
   for (const format::Capability& note : instruments.notes) posted_.insert(note.to_json().dump());
-  collector_.set_tracers(named_tracers());
+  (void)collector_.set_tracers(named_tracers(), kPatience);
   if (!has_tracer()) return;
   std::string_view engine = kTraceEngine;
   for (const BackendInstruments& one : instruments.backends) {
@@ -60,7 +91,7 @@ GpuRecording::GpuRecording(Instruments& instruments, const SessionConfig& config
               instruments.attached_ns, instruments.attaching_ns);
 }
 
-GpuRecording::~GpuRecording() { stop(); }
+GpuRecording::~GpuRecording() { (void)stop(); }
 
 bool GpuRecording::has_tracer() const {
   return std::any_of(parts_.begin(), parts_.end(),
@@ -86,26 +117,35 @@ void GpuRecording::begin_phase(CoverageReason why, std::string_view engine, int6
   phase_ = phase;
 }
 
-// After the tracers' last round, while they are still there.
-std::optional<Phase> GpuRecording::end_phase() {
+std::optional<format::Ledger> GpuRecording::account_of_tracers() const {
+  std::optional<format::Ledger> account;
+  for (const auto& tracer : tracers()) {
+    format::Ledger its;
+    tracer->account(its);
+    format::add_account(its, account);
+  }
+  return account;
+}
+
+// Of the tracers' counts, what was not in an earlier phase of theirs is this one's.
+std::optional<Phase> GpuRecording::end_phase(const std::optional<format::Ledger>& account,
+                                             std::span<const NamedTraceStatus> traces) {
   const std::lock_guard lock(mutex_);
   if (!phase_) return std::nullopt;
   Phase phase = *std::exchange(phase_, std::nullopt);
-  std::optional<format::Ledger> account;
-  int64_t windows_ns = 0;
-  for (const Part& part : parts_) {
-    if (!part.tracer) continue;
-    if (const auto sampling = part.tracer->status().sampling) windows_ns += sampling->busy_ns;
-    format::Ledger its;
-    part.tracer->account(its);
-    format::add_account(its, account);
-  }
+  // What had been launched runs to its end and is recorded, though the tracers have stopped.
+  phase.end_ns = std::max(phase.end_ns, collector_.last_work_end_ns());
   if (account) {
-    phase.launches = account->launches_seen;
-    const PhaseCost counted = counted_cost(*account, phase.attached_ns(), windows_ns);
-    phase.cost.switching_ns += counted.switching_ns;
-    phase.cost.running_ns = counted.running_ns;
+    Counted now;
+    now.attached_ns = counted_.attached_ns + phase.attached_ns();
+    now.cost = counted_cost(*account, now.attached_ns, sampled_ns(traces));
+    now.launches = account->launches_seen.value_or(0);
+    if (account->launches_seen) phase.launches = now.launches - counted_.launches;
+    phase.cost.switching_ns +=
+        std::max<int64_t>(now.cost.switching_ns - counted_.cost.switching_ns, 0);
+    phase.cost.running_ns = std::max<int64_t>(now.cost.running_ns - counted_.cost.running_ns, 0);
     phase.measure = format::CostMeasure::Calls;
+    counted_ = now;
     // No tracer could count by instruction: all recorded.
     if (phase.engine == kSassEngine && !account->launches_counted) phase.engine = kTraceEngine;
   }
@@ -122,31 +162,108 @@ std::optional<Phase> GpuRecording::end_phase() {
   return phase;
 }
 
-base::Status GpuRecording::resume(const PhaseRequest& request) {
-  const std::lock_guard operation(operation_);
-  if (stopped_) return {base::Code::Unavailable, "session_ended: the session has ended"};
+base::Status GpuRecording::resume(const PhaseRequest& request, std::chrono::milliseconds patience) {
+  {
+    const BoundedLock operation(operation_, patience);
+    if (!operation) return stuck();
+    base::Status begun = begin_attaching(request, patience);
+    if (!begun || has_tracer()) return begun;
+  }
+  return wait_until_attached(patience);
+}
+
+base::Status GpuRecording::begin_attaching(const PhaseRequest& request,
+                                           std::chrono::milliseconds patience) {
+  if (stopped_) return session_ended();
   if (asked_engine_ == kMonitorEngine) {
     return {base::Code::Unsupported,
             "engine_too_low: the session's engine is Monitor, which records no GPU work"};
   }
+  if (is_pausing_) {
+    if (base::Status paused = finish_pause(patience); !paused) return paused;
+  }
   if (has_tracer()) return base::Status::ok();
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_attaching_ && attaching_for_.engine != request.engine) return stuck();
+    attaching_for_ = request;
+    is_unwanted_ = false;
+    if (std::exchange(is_attaching_, true)) return base::Status::ok();
+    is_overdue_told_ = false;
+  }
+  backend::TraceOptions options = options_;
+  options.is_unwanted = &is_unwanted_;
+  attaching_.join();  // the last one has ended, or is just about to
+  if (attaching_.start("gpufl-attach",
+                       [this, options, engine = request.engine] { attach(options, engine); })) {
+    return base::Status::ok();
+  }
+  const std::lock_guard lock(mutex_);
+  is_attaching_ = false;
+  return {base::Code::Unavailable, "no_thread: the system could not start a thread"};
+}
+
+base::Status GpuRecording::wait_until_attached(std::chrono::milliseconds patience) {
+  {
+    std::unique_lock lock(mutex_);
+    if (attached_cv_.wait_for(lock, patience, [&] { return !is_attaching_; })) return attached_;
+    if (std::exchange(is_overdue_told_, true)) return attaching();
+  }
+  base::Json line = base::Json::object();
+  line.set("name", "attaching_overdue").set("text", attaching().message());
+  collector_.post_event(line);
+  return attaching();
+}
+
+// On a thread of its own. What nobody wants any more when it is there is given up again.
+void GpuRecording::attach(const backend::TraceOptions& options, std::string_view engine) {
+  base::Status outcome{base::Code::LimitReached, "out of memory"};
+  std::vector<OpenedTracer> opened;
+  try {
+    const int64_t asked_ns = session_now();
+    for (const Part& part : parts_) {
+      opened.push_back(open_tracer(*part.backend, options, engine, session_start_ns_));
+    }
+    const int64_t attached_ns = session_now();
+    const std::lock_guard operation(operation_);
+    outcome = adopt(opened, asked_ns, attached_ns);
+  } catch (const std::bad_alloc&) {  // the outcome says so
+  }
+  opened.clear();
+  const std::lock_guard lock(mutex_);
+  is_attaching_ = false;
+  attached_ = std::move(outcome);
+  attached_cv_.notify_all();
+}
+
+base::Status GpuRecording::adopt(const std::vector<OpenedTracer>& opened, int64_t asked_ns,
+                                 int64_t attached_ns) {
+  if (stopped_) return session_ended();
+  PhaseRequest request;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_unwanted_) {
+      return {base::Code::Unavailable, "paused: recording was paused before it began"};
+    }
+    request = attaching_for_;
+    is_still_attached_ = false;
+  }
   std::string refusals;
   std::string_view engine = kTraceEngine;
-  std::vector<std::pair<Part*, OpenedTracer>> opened;
-  const int64_t asked_ns = session_now();
-  for (Part& part : parts_) {
-    opened.emplace_back(&part, open(part, request.engine));
-    if (opened.back().second.engine != kTraceEngine) engine = opened.back().second.engine;
-    const backend::Availability& why = opened.back().second.support.trace;
-    if (part.tracer) continue;
+  for (size_t i = 0; i < opened.size(); ++i) {
+    take(parts_[i], opened[i]);
+    if (opened[i].tracer && opened[i].engine != kTraceEngine) engine = opened[i].engine;
+    if (opened[i].tracer) continue;
+    const backend::Availability& why = opened[i].support.trace;
     refusals.append(refusals.empty() ? "" : "; ").append(why.reason).append(": ");
     refusals.append(why.detail);
   }
-  const int64_t attached_ns = session_now();
-  if (has_tracer()) collector_.set_tracers(named_tracers());
-  for (const auto& [part, tracer] : opened) note(*part, tracer);
+  if (has_tracer()) (void)collector_.set_tracers(named_tracers(), kPatience);
+  for (size_t i = 0; i < opened.size(); ++i) note(parts_[i], opened[i]);
   if (has_tracer()) {
-    begin_phase(request.why, engine, attached_ns, attached_ns - asked_ns);
+    counted_ = {};
+    begin_phase(request.why, engine, attached_ns,
+                std::min(attached_ns - asked_ns, kLongestAttaching_ns));
     collector_.post_event(event("recording_resumed", format::kCoverageReasonWords, request.why));
     return base::Status::ok();
   }
@@ -158,13 +275,11 @@ base::Status GpuRecording::resume(const PhaseRequest& request) {
   return {base::Code::Unavailable, refusals};
 }
 
-OpenedTracer GpuRecording::open(Part& part, std::string_view engine) {
-  OpenedTracer opened = open_tracer(*part.backend, options_, engine, session_start_ns_);
+void GpuRecording::take(Part& part, const OpenedTracer& opened) {
   if (!opened.tracer) ++part.refusals;
   const std::lock_guard lock(mutex_);
   part.tracer = opened.tracer;
   part.state = opened.tracer ? "recording" : opened.support.trace.reason;
-  return opened;
 }
 
 void GpuRecording::note(const Part& part, const OpenedTracer& opened) {
@@ -212,41 +327,102 @@ void GpuRecording::count_detaching() {
   if (phase_) phase_->cost.switching_ns += session_now() - phase_->end_ns;
 }
 
-base::Status GpuRecording::pause(CoverageEnd ending, bool is_patient) {
-  const std::lock_guard operation(operation_);
-  if (stopped_) return {base::Code::Unavailable, "session_ended: the session has ended"};
+base::Status GpuRecording::pause(CoverageEnd ending, bool is_patient,
+                                 std::chrono::milliseconds patience) {
+  const BoundedLock operation(operation_, patience);
+  if (!operation) return stuck();
+  if (stopped_) return session_ended();
+  cancel_attaching(ending);
   if (!has_tracer()) return base::Status::ok();
-  if (base::Status waited = wait_until_detachable(is_patient); !waited) return waited;
-  stop_tracers(ending);
-  collector_.flush();  // a whole round, which reads the rest and lets the vendor's library go
-  collector_.set_tracers({});
+  if (!is_pausing_) {
+    if (base::Status waited = wait_until_detachable(is_patient); !waited) return waited;
+    stop_tracers(ending);
+    is_pausing_ = true;
+  }
+  return finish_pause(patience);
+}
+
+// A whole round reads the rest, and lets the vendor's library go.
+base::Status GpuRecording::finish_pause(std::chrono::milliseconds patience) {
+  if (!collector_.flush(patience) || !collector_.set_tracers({}, patience)) return stuck();
+  is_pausing_ = false;
   count_detaching();
-  if (const auto phase = end_phase()) collector_.post_phase(*phase);
+  const auto phase = end_phase(account_of_tracers(), traces());
+  if (phase) collector_.post_phase(*phase);
+  const CoverageEnd ending = phase ? phase->ending : CoverageEnd::Request;
   for (Part& part : parts_) {
     if (!part.tracer) continue;
     format::Ledger account;
     part.tracer->account(account);
     format::add_account(account, part.accounts);
     const std::lock_guard lock(mutex_);
+    is_still_attached_ |= part.tracer->is_still_attached();
     part.tracer = nullptr;
-    part.state = ending == CoverageEnd::Request ? "paused" : "detached";
+    part.state = state_after(ending);
   }
   collector_.post_event(event("recording_paused", format::kCoverageEndWords, ending));
   return base::Status::ok();
 }
 
-void GpuRecording::stop() {
-  const std::lock_guard operation(operation_);
-  if (std::exchange(stopped_, true)) return;
-  stop_tracers(CoverageEnd::Session);
-  count_detaching();  // as far as it has come: the collector's last round does the rest
+void GpuRecording::cancel_attaching(CoverageEnd ending) {
+  const std::lock_guard lock(mutex_);
+  if (!is_attaching_) return;
+  is_unwanted_ = true;
+  for (Part& part : parts_) part.state = state_after(ending);
+}
+
+std::optional<Phase> GpuRecording::begin_another(CoverageEnd ending, const PhaseRequest& request) {
+  const BoundedLock operation(operation_, kStatusPatience);
+  if (!operation || stopped_ || is_pausing_ || !phase()) return std::nullopt;
+  const auto status = collector_.status(kStatusPatience);
+  if (!status) return std::nullopt;
+  {
+    const std::lock_guard lock(mutex_);
+    phase_->end_ns = session_now();
+    phase_->ending = ending;
+  }
+  const auto ended = end_phase(status->ledger, status->traces);
+  collector_.post_phase(*ended);
+  collector_.post_event(event("recording_paused", format::kCoverageEndWords, ending));
+  const bool is_trace = request.engine == kTraceEngine;
+  begin_phase(request.why, is_trace ? kTraceEngine : ended->engine, ended->end_ns, 0);
+  collector_.post_event(event("recording_resumed", format::kCoverageReasonWords, request.why));
+  return ended;
+}
+
+bool GpuRecording::end_sampling() {
+  bool was_sampling = false;
+  for (const auto& tracer : tracers()) was_sampling |= tracer->end_sampling();
+  return was_sampling;
+}
+
+bool GpuRecording::stop(std::chrono::milliseconds patience) {
+  bool is_left_behind = false;
+  if (!stopped_.exchange(true)) {
+    is_unwanted_ = true;
+    const BoundedLock operation(operation_, patience);
+    if (operation) {
+      if (!is_pausing_) stop_tracers(CoverageEnd::Session);
+      count_detaching();  // as far as it has come: the collector's last round does the rest
+    } else {
+      (void)collector_.set_tracers({}, 0ms);  // its last round waits for none that is stuck
+      is_left_behind = true;
+    }
+  }
+  std::unique_lock lock(mutex_);
+  is_left_behind |= !attached_cv_.wait_for(lock, patience, [&] { return !is_attaching_; });
+  return !(is_left_behind_ |= is_left_behind);
 }
 
 void GpuRecording::account(format::Ledger& ledger, format::LogWriter& log) {
-  const std::lock_guard operation(operation_);
-  if (const auto phase = end_phase()) write_phase(*phase, log);
   std::optional<format::Ledger> accounts;
-  uint64_t refusals = 0;
+  uint64_t refusals = is_attaching() ? 1 : 0;
+  const BoundedLock operation(operation_, kPatience);
+  if (!operation) {  // what the tracers counted cannot be asked for
+    ledger.tracings_refused = 1;
+    return;
+  }
+  if (const auto phase = end_phase(account_of_tracers(), traces())) write_phase(*phase, log);
   for (Part& part : parts_) {
     if (part.tracer) {
       format::Ledger account;
@@ -273,7 +449,23 @@ void GpuRecording::account(format::Ledger& ledger, format::LogWriter& log) {
 std::string GpuRecording::state() const {
   if (const auto now = traces(); !now.empty()) return now.front().status.state;
   const std::lock_guard lock(mutex_);
+  if (is_attaching_ && !is_unwanted_) return "attaching";
   return parts_.empty() ? state_without_backend_ : parts_.front().state;
+}
+
+bool GpuRecording::is_attaching() const {
+  const std::lock_guard lock(mutex_);
+  return is_attaching_;
+}
+
+bool GpuRecording::is_still_attached() const {
+  const std::lock_guard lock(mutex_);
+  return is_still_attached_;
+}
+
+void GpuRecording::add_pause_cost(int64_t cost_ns) {
+  const std::lock_guard lock(mutex_);
+  if (phase_) phase_->pause_cost_ns += cost_ns;
 }
 
 void GpuRecording::set_slowdown(std::optional<double> slowdown) {

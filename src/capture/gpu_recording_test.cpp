@@ -20,17 +20,28 @@ struct Vendor {
   std::atomic<int> tracers{0};
   std::atomic<bool> refuses{false};
   std::atomic<bool> counts_launches{true};
+  std::atomic<bool> hangs_in_start{false}, hangs_in_stop{false}, hangs_in_round{false};
+  std::atomic<bool> leaves_unread{false};
+  // The kernel whose record comes after the stop ends so much after that; 0: there is none.
+  std::atomic<int64_t> runs_on_ns{0};
 };
+
+void wait_while(const std::atomic<bool>& hangs) {
+  while (hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 // One kernel for every round it is gathered in, and one more after its stop.
 class FakeTracer final : public backend::Tracer {
  public:
   explicit FakeTracer(Vendor& vendor) : vendor_(vendor) { ++vendor_.tracers; }
   ~FakeTracer() override {
-    EXPECT_EQ(kernels_, drained_) << "something was not read before it went";
+    EXPECT_TRUE(kernels_ == drained_ || vendor_.leaves_unread)
+        << "something was not read before it went";
     --vendor_.tracers;
   }
-  backend::Availability start(int64_t) override {
+  backend::Availability start(int64_t session_start_ns) override {
+    wait_while(vendor_.hangs_in_start);
+    session_start_ns_ = session_start_ns;
     if (vendor_.refuses) return {false, "taken", "another tool has it", "stop the other tool"};
     return {true, "", "", ""};
   }
@@ -39,9 +50,13 @@ class FakeTracer final : public backend::Tracer {
     return {{"launch_count", {false, "taken", "no callbacks", ""}}};
   }
   void stop() override {
-    if (!stopped_.exchange(true)) ++kernels_;
+    wait_while(vendor_.hangs_in_stop);
+    if (stopped_.exchange(true)) return;
+    ++kernels_;
+    stopped_ns_ = base::monotonic_ns();
   }
   void gather(int64_t) override {
+    wait_while(vendor_.hangs_in_round);
     if (!stopped_) ++kernels_;
     gathered_ = kernels_;
   }
@@ -54,6 +69,7 @@ class FakeTracer final : public backend::Tracer {
       rows.set_rows(rows.rows() + 1);
     }
     if (!rows.empty()) sink.submit(rows);
+    if (stopped_ && vendor_.runs_on_ns != 0) submit_kernel(sink);
   }
   void account(format::Ledger& ledger) const override {
     ledger.kernel_records = drained_;
@@ -66,7 +82,18 @@ class FakeTracer final : public backend::Tracer {
   }
 
  private:
+  void submit_kernel(backend::RowSink& sink) {
+    namespace column = format::kernel_column;
+    format::Batch rows(format::Kind::Kernel);
+    rows.mutable_column(column::kStart).push_back(stopped_ns_ - session_start_ns_);
+    rows.mutable_column(column::kDuration).push_back(vendor_.runs_on_ns);
+    rows.set_rows(1);
+    sink.submit(rows);
+  }
+
   Vendor& vendor_;
+  int64_t session_start_ns_ = 0;
+  std::atomic<int64_t> stopped_ns_{0};
   std::atomic<bool> stopped_{false};
   std::atomic<uint64_t> kernels_{0}, drained_{0};
   uint64_t gathered_ = 0;
@@ -182,6 +209,25 @@ TEST_F(GpuRecordingTest, TracersFollowEachOtherAndAddUp) {
   EXPECT_EQ(std::count(events.begin(), events.end(), "recording_paused"), 5);
 }
 
+TEST_F(GpuRecordingTest, APhaseEndsAfterItsLastRecord) {
+  namespace column = format::coverage_column;
+  const auto last_end_ns = [&](format::Kind kind) {
+    const std::vector<int64_t> row = log_.rows(kind).back();
+    return row[column::kStart] + row[column::kDuration];
+  };
+  start(true);
+  vendor_.runs_on_ns = 1;
+  EXPECT_TRUE(recording_->resume());
+  EXPECT_TRUE(recording_->pause());
+  EXPECT_EQ(recording_->last_phase()->end_ns, collector_->last_work_end_ns());
+  // A time that cannot be yet is none.
+  vendor_.runs_on_ns = int64_t{1} << 60;
+  EXPECT_TRUE(recording_->resume());
+  finish();
+  EXPECT_LT(recording_->last_phase()->end_ns, recording_->session_now());
+  EXPECT_EQ(recording_->last_phase()->end_ns, last_end_ns(format::Kind::Coverage));
+}
+
 TEST_F(GpuRecordingTest, APartWithoutLaunchCountProvesNothing) {
   start(false);
   EXPECT_TRUE(recording_->pause());
@@ -282,6 +328,106 @@ TEST_F(GpuRecordingTest, FromManyThreadsUntilItEnds) {
   done = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(vendor_.tracers, 0);
+  EXPECT_EQ(log_.rows(format::Kind::Sync).size(), *ledger.kernel_records);
+}
+
+constexpr std::chrono::milliseconds kBriefly{20};
+
+TEST_F(GpuRecordingTest, RecordingBeginsWhenTheLibraryHasComeBack) {
+  start(true);
+  vendor_.hangs_in_start = true;
+  for (int i = 0; i < 2; ++i) {
+    const base::Status resumed = recording_->resume({}, kBriefly);
+    EXPECT_EQ(resumed.message().rfind("attaching: ", 0), 0u) << resumed.message();
+    EXPECT_TRUE(recording_->is_attaching());
+    EXPECT_EQ(recording_->state(), "attaching");
+  }
+  vendor_.hangs_in_start = false;
+  EXPECT_TRUE(base::eventually([&] { return recording_->phase().has_value(); }));
+  EXPECT_TRUE(recording_->resume());
+  EXPECT_FALSE(recording_->is_attaching());
+  EXPECT_TRUE(recording_->pause());
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.phases, 1u);
+  EXPECT_TRUE(ledger.is_complete());
+  const std::vector<std::string> events = told(format::Kind::Event, "name");
+  EXPECT_EQ(std::count(events.begin(), events.end(), "attaching_overdue"), 1);
+}
+
+TEST_F(GpuRecordingTest, WhatWasPausedBeforeItBeganDoesNotBegin) {
+  start(true);
+  vendor_.hangs_in_start = true;
+  EXPECT_FALSE(recording_->resume({}, kBriefly));
+  EXPECT_TRUE(recording_->pause(format::CoverageEnd::Request, true, kBriefly));
+  EXPECT_EQ(recording_->state(), "paused");
+  vendor_.hangs_in_start = false;
+  EXPECT_TRUE(base::eventually([&] { return !recording_->is_attaching(); }));
+  EXPECT_FALSE(recording_->phase());
+  EXPECT_EQ(vendor_.tracers, 0);
+  EXPECT_TRUE(recording_->resume());
+  EXPECT_TRUE(recording_->phase());
+  EXPECT_EQ(finish().phases, 1u);
+}
+
+TEST_F(GpuRecordingTest, WhatIsWantedAgainBeforeItBeganBegins) {
+  start(true);
+  vendor_.hangs_in_start = true;
+  EXPECT_FALSE(recording_->resume({}, kBriefly));
+  EXPECT_TRUE(recording_->pause(format::CoverageEnd::Request, true, kBriefly));
+  EXPECT_FALSE(recording_->resume({format::CoverageReason::Budget, kTraceEngine}, kBriefly))
+      << "what is being started takes samples";
+  EXPECT_EQ(recording_->state(), "paused");
+  EXPECT_FALSE(recording_->resume({format::CoverageReason::Budget, kSamplingEngine}, kBriefly));
+  EXPECT_EQ(recording_->state(), "attaching");
+  vendor_.hangs_in_start = false;
+  EXPECT_TRUE(base::eventually([&] { return recording_->phase().has_value(); }));
+  EXPECT_EQ(recording_->phase()->why, format::CoverageReason::Budget);
+  (void)finish();
+}
+
+TEST_F(GpuRecordingTest, TheEndDoesNotWaitForALibraryThatDoesNotComeBack) {
+  start(true);
+  vendor_.hangs_in_start = true;
+  EXPECT_FALSE(recording_->resume({}, kBriefly));
+  EXPECT_FALSE(recording_->stop(kBriefly)) << "it has to be kept";
+  format::Ledger ledger;
+  collector_->stop(ledger);
+  recording_->account(ledger, log_);
+  EXPECT_EQ(ledger.tracings_refused, 1u);
+  EXPECT_FALSE(ledger.is_complete());
+  vendor_.hangs_in_start = false;
+  EXPECT_TRUE(base::eventually([&] { return !recording_->is_attaching(); }));
+  EXPECT_EQ(vendor_.tracers, 0) << "given up as soon as it was there";
+}
+
+TEST_F(GpuRecordingTest, TheEndDoesNotWaitForATracerThatDoesNotStop) {
+  start(false);
+  collector_->flush();
+  vendor_.hangs_in_stop = vendor_.leaves_unread = true;
+  std::thread hand([&] { (void)recording_->pause(); });
+  EXPECT_TRUE(base::eventually(
+      [&] { return recording_->resume({}, kBriefly).message().rfind("busy: ", 0) == 0; }));
+  EXPECT_FALSE(recording_->pause(format::CoverageEnd::Request, true, kBriefly));
+  EXPECT_FALSE(recording_->stop(kBriefly)) << "it has to be kept";
+  vendor_.hangs_in_stop = false;
+  hand.join();
+  format::Ledger ledger;
+  collector_->stop(ledger);
+  recording_->account(ledger, log_);
+}
+
+TEST_F(GpuRecordingTest, APauseThatTheCollectorHoldsUpIsFinishedLater) {
+  start(false);
+  collector_->flush();
+  vendor_.hangs_in_round = true;
+  const base::Status paused = recording_->pause(format::CoverageEnd::Request, true, kBriefly);
+  EXPECT_EQ(paused.message().rfind("busy: ", 0), 0u) << paused.message();
+  EXPECT_FALSE(recording_->resume({}, kBriefly));
+  vendor_.hangs_in_round = false;
+  EXPECT_TRUE(recording_->resume());
+  EXPECT_EQ(vendor_.tracers, 1);
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.phases, 2u);
   EXPECT_EQ(log_.rows(format::Kind::Sync).size(), *ledger.kernel_records);
 }
 

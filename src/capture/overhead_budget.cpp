@@ -2,6 +2,7 @@
 #include "capture/overhead_budget.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpufl::capture {
 
@@ -37,7 +38,7 @@ int64_t OverheadBudget::phase_ns() const {
 }
 
 int64_t OverheadBudget::next_begin_ns() const {
-  if (is_first_) return not_before_ns_;
+  if (is_first_ || stays_since_ns_) return not_before_ns_;
   const double wait = std::max(0.0, (needed_ns() - earned_ns_) / share_);
   return std::max(not_before_ns_, counted_ns_ + static_cast<int64_t>(wait) + 1);
 }
@@ -71,6 +72,25 @@ void OverheadBudget::fail(int64_t now_ns, int64_t took_ns) {
 
 void OverheadBudget::rest(int64_t now_ns) {
   not_before_ns_ = std::max(not_before_ns_, now_ns + kShortestPause_ns);
+}
+
+void OverheadBudget::begin_pause(int64_t now_ns, bool is_attached) {
+  if (!is_attached) {
+    detach_retry_ns_ = kFirstRetry_ns;
+    return;
+  }
+  stays_since_ns_ = now_ns;
+  not_before_ns_ = now_ns + detach_retry_ns_;
+  detach_retry_ns_ = std::min(2 * detach_retry_ns_, kLastRetry_ns);
+}
+
+int64_t OverheadBudget::end_pause(int64_t now_ns) {
+  const auto since_ns = std::exchange(stays_since_ns_, std::nullopt);
+  if (!since_ns) return 0;
+  const auto cost_ns = static_cast<int64_t>(rate_ * static_cast<double>(now_ns - *since_ns));
+  earned_ns_ = earned_at(now_ns) - static_cast<double>(cost_ns);
+  counted_ns_ = now_ns;
+  return cost_ns;
 }
 
 }  // namespace gpufl::capture

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 // When to record and for how long, so that what recording costs the program stays within a share of
 // its time. Time earns the share, phases spend what they cost, and a phase begins when enough for
@@ -51,6 +52,11 @@ class OverheadBudget {
   void fail(int64_t now_ns, int64_t took_ns);
   // Recording that the budget does not pay for has ended now.
   void rest(int64_t now_ns);
+  // After either of these. `is_attached`: what was to be detached has stayed, and slows the program
+  // down as before; so the next phase, which is to try again, begins soon, whatever was earned.
+  void begin_pause(int64_t now_ns, bool is_attached);
+  // The next phase has begun: what the pause has cost.
+  int64_t end_pause(int64_t now_ns);
 
  private:
   double earned_at(int64_t now_ns) const;
@@ -62,6 +68,8 @@ class OverheadBudget {
   int64_t counted_ns_ = 0;
   int64_t not_before_ns_ = 0;
   int64_t retry_ns_ = kFirstRetry_ns;
+  std::optional<int64_t> stays_since_ns_;  // attached in a pause
+  int64_t detach_retry_ns_ = kFirstRetry_ns;
   // What phases have cost: the switches of one, and a nanosecond of being attached.
   double switching_ns_ = 0;
   double rate_ = 0;

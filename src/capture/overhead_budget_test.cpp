@@ -184,5 +184,23 @@ TEST(OverheadBudget, RestsWithoutSpending) {
   EXPECT_EQ(budget.next_begin_ns(), 100 * kSecond + OverheadBudget::kShortestPause_ns);
 }
 
+TEST(OverheadBudget, APauseInWhichNothingWasDetachedCostsAsMuchAsAPhase) {
+  OverheadBudget budget(0.02);
+  budget.spend(2 * kSecond, 2 * kSecond, {0, kSecond / 5});
+  budget.begin_pause(2 * kSecond, true);
+  EXPECT_EQ(budget.next_begin_ns(), 12 * kSecond) << "soon, to try again";
+  EXPECT_EQ(budget.end_pause(12 * kSecond), kSecond);
+  budget.spend(13 * kSecond, kSecond, {0, kSecond / 10});
+  budget.begin_pause(13 * kSecond, true);
+  EXPECT_EQ(budget.next_begin_ns(), 33 * kSecond) << "then later";
+  (void)budget.end_pause(33 * kSecond);
+  budget.spend(34 * kSecond, kSecond, {0, kSecond / 10});
+  budget.begin_pause(34 * kSecond, false);
+  EXPECT_GT(budget.next_begin_ns(), 150 * kSecond) << "and all of it is paid back";
+  EXPECT_EQ(budget.end_pause(200 * kSecond), 0);
+  budget.begin_pause(200 * kSecond, true);
+  EXPECT_EQ(budget.next_begin_ns(), 210 * kSecond) << "soon again";
+}
+
 }  // namespace
 }  // namespace gpufl::capture

@@ -30,7 +30,8 @@ void write_phase(const Phase& phase, format::LogWriter& log) {
   format::Batch row(format::Kind::Coverage);
   row.push_row({phase.begin_ns, phase.attached_ns(), log.intern(format::Dict::Name, phase.engine),
                 static_cast<int64_t>(format::CoverageShape::Phase), static_cast<int64_t>(phase.why),
-                static_cast<int64_t>(phase.ending), knows_cost ? phase.cost.total_ns() : -1,
+                static_cast<int64_t>(phase.ending),
+                knows_cost ? phase.cost.total_ns() + phase.pause_cost_ns : -1,
                 static_cast<int64_t>(phase.measure), -1, -1, -1,
                 phase.launches ? static_cast<int64_t>(*phase.launches) : -1});
   log.write(row);

@@ -18,6 +18,7 @@ struct Phase {
   format::CoverageEnd ending = format::CoverageEnd::Session;
   int64_t begin_ns = 0, end_ns = 0;  // session time
   PhaseCost cost;
+  int64_t pause_cost_ns = 0;  // of the pause before it, where something stayed attached in it
   format::CostMeasure measure = format::CostMeasure::Unknown;
   std::optional<uint64_t> launches;
 

@@ -25,6 +25,10 @@ constexpr int64_t kCountEvery_ns = 100'000'000;
 constexpr auto kCollectorPatience = 100ms;
 constexpr int64_t kRetry_ns = 10'000'000'000;
 
+base::Status busy() {
+  return {base::Code::Unavailable, "busy: recording is just being turned on or off; try again"};
+}
+
 std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%g%%", share * 100);
@@ -35,7 +39,7 @@ std::string percent(double share) {
 
 PhasePacer::PhasePacer(const Parts& parts) : parts_(parts), is_paused_(parts.begins_paused) {
   if (parts.budget > 0) budget_.emplace(parts.budget);
-  engine_ = base_engine(parts.engine);
+  engine_ = next_turn_engine_ = base_engine(parts.engine);
   if (const auto phase = parts.recording.phase()) {
     steps_.begin_phase(0, phase->begin_ns);
     if (counts_instructions(parts.engine)) next_turn_ns_ = phase->begin_ns + before_counting_ns();
@@ -46,21 +50,24 @@ bool PhasePacer::start() {
   return thread_.start("gpufl-phases", [this] { run(); });
 }
 
-void PhasePacer::stop() {
+bool PhasePacer::stop() {
   {
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(stopping_, true)) return;
-    cv_.notify_all();
+    const std::lock_guard lock(stop_mutex_);
+    stopping_ = true;
+    stop_cv_.notify_all();
   }
-  thread_.join();
-  take_steps();
+  const bool has_ended = thread_.wait_for(parts_.patience);
+  if (has_ended) thread_.join();
+  const BoundedLock lock(mutex_, parts_.patience);
+  if (lock) take_steps();
+  return has_ended;
 }
 
 void PhasePacer::run() {
-  while (true) {
+  while (!stopping_) {
     look();
-    std::unique_lock lock(mutex_);
-    if (cv_.wait_for(lock, kPace, [&] { return stopping_; })) return;
+    std::unique_lock lock(stop_mutex_);
+    stop_cv_.wait_for(lock, kPace, [&] { return stopping_.load(); });
   }
 }
 
@@ -68,7 +75,8 @@ void PhasePacer::look() {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   take_steps();
-  if (is_paused_) return;
+  if (awaited_) see_whether_attached();
+  if (is_paused_ || awaited_) return;
   const int64_t now_ns = parts_.recording.session_now();
   if (const auto phase = parts_.recording.phase()) {
     look_attached(*phase, now_ns);
@@ -84,23 +92,20 @@ void PhasePacer::take_steps() {
 }
 
 void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
-  look_at_counting();
-  const bool is_deep = parts_.deep_scopes.load(std::memory_order_relaxed) > 0;
+  if (engine_ == kSassEngine) has_counted_ = true;  // or failed: it is not tried twice
   const bool is_long = now_ns - phase.begin_ns >= kLongestCounting_ns;
+  const bool is_deep = parts_.deep_scopes.load(std::memory_order_relaxed) > 0;
   if (is_deep && (engine_ != kSassEngine || !is_long)) return begin_deep(phase, now_ns);
-  if (is_deep_ && budget_) {
+  if (budget_ && phase.why == CoverageReason::DeepScope) {
     detach(CoverageEnd::DeepScope);
   } else if (budget_) {
     if (is_phase_over(phase, now_ns)) detach(CoverageEnd::Budget);
   } else {
     const bool takes_any = takes_samples(parts_.engine) || may_count() || engine_ == kSassEngine;
-    if (takes_any && is_turn_over(phase, now_ns)) take_turns(now_ns);
+    if (takes_any && is_turn_over(phase, now_ns)) {
+      change_turns(CoverageReason::Schedule, next_engine());
+    }
   }
-}
-
-// Counting is not tried twice, whether it has worked or not.
-void PhasePacer::look_at_counting() {
-  if (engine_ == kSassEngine) has_counted_ = true;
 }
 
 bool PhasePacer::may_count() const { return counts_instructions(parts_.engine) && !has_counted_; }
@@ -121,40 +126,50 @@ int64_t PhasePacer::before_counting_ns() const {
   return takes_samples(parts_.engine) ? kSampledBeforeCounting_ns : kBeforeCounting_ns;
 }
 
-void PhasePacer::take_turns(int64_t now_ns) {
-  const int64_t rest_ns = overlaps() ? kBetweenOverlappingTurns_ns : kBetweenTurns_ns;
+// From one of the engines that take turns to another.
+void PhasePacer::change_turns(CoverageReason why, std::string_view next) {
+  turn_rest_ns_ = overlaps() ? kBetweenOverlappingTurns_ns : kBetweenTurns_ns;
   if (!detach(CoverageEnd::Schedule)) return;
-  wants_attached_ = true;
   is_first_turn_ = false;
-  const std::string_view next = next_engine();
-  next_turn_ns_ = now_ns + (next == kTraceEngine ? rest_ns : 0);
-  (void)attach(CoverageReason::Schedule, next);
+  begin_turn(why, next);
+}
+
+// Tried again soon where it fails: without a budget nothing is to be missing.
+void PhasePacer::begin_turn(CoverageReason why, std::string_view engine) {
+  wants_attached_ = true;
+  next_turn_engine_ = engine;
+  const bool is_attached = static_cast<bool>(attach(why, engine, parts_.patience / 2));
+  if (is_attached || awaited_) return;
+  next_turn_ns_ = parts_.recording.session_now() + kRetry_ns;
 }
 
 void PhasePacer::begin_deep(const Phase& phase, int64_t now_ns) {
   const bool counts = may_count() && now_ns >= next_turn_ns_;
   const std::string_view wanted = counts ? kSassEngine : base_engine(parts_.engine);
   if (wanted != kTraceEngine && engine_ != wanted && engine_ != kSassEngine) {
-    if (!detach(CoverageEnd::Schedule)) return;
-    wants_attached_ = true;
-    is_deep_ = static_cast<bool>(attach(CoverageReason::DeepScope, wanted));
-  } else if (budget_ && !std::exchange(is_deep_, true)) {
-    before_deep_ = {now_ns - phase.begin_ns, cost_so_far(phase, now_ns)};
+    change_turns(CoverageReason::DeepScope, wanted);
+  } else if (budget_ && phase.why != CoverageReason::DeepScope) {
+    const auto ended = parts_.recording.begin_another(CoverageEnd::DeepScope,
+                                                      {CoverageReason::DeepScope, engine_});
+    if (ended) settle(*ended, false);
   }
 }
 
 void PhasePacer::look_detached(int64_t now_ns) {
   const bool is_deep = parts_.deep_scopes.load(std::memory_order_relaxed) > 0;
-  if (is_deep && budget_) {
+  if (!budget_) {
+    if (wants_attached_ && now_ns >= next_turn_ns_) {
+      begin_turn(CoverageReason::Schedule, next_turn_engine_);
+    }
+  } else if (is_deep) {
     if (now_ns < next_turn_ns_) return;
     const std::string_view wanted = may_count() ? kSassEngine : base_engine(parts_.engine);
-    is_deep_ = static_cast<bool>(attach(CoverageReason::DeepScope, wanted));
-    if (!is_deep_) next_turn_ns_ = now_ns + kRetry_ns;
-  } else if (budget_ && now_ns >= budget_->next_begin_ns()) {
-    (void)attach(CoverageReason::Budget, may_count() ? next_engine() : base_engine(parts_.engine));
-  } else if (!budget_ && wants_attached_ && now_ns >= next_turn_ns_) {
-    const std::string_view again = base_engine(parts_.engine);
-    if (!attach(CoverageReason::Schedule, again)) next_turn_ns_ = now_ns + kRetry_ns;
+    if (!attach(CoverageReason::DeepScope, wanted, parts_.patience / 2)) {
+      next_turn_ns_ = now_ns + kRetry_ns;
+    }
+  } else if (now_ns >= budget_->next_begin_ns()) {
+    const std::string_view next = may_count() ? next_engine() : base_engine(parts_.engine);
+    (void)attach(CoverageReason::Budget, next, parts_.patience / 2);
   }
 }
 
@@ -187,11 +202,7 @@ PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
   if (phase.engine == kSassEngine) return {phase.cost.switching_ns, attached_ns};
   if (now_ns - counted_at_ns_ >= kCountEvery_ns) {
     const auto status = parts_.collector.status(kCollectorPatience);
-    int64_t windows_ns = 0;
-    for (const NamedTraceStatus& one : parts_.recording.traces()) {
-      if (one.status.sampling) windows_ns += one.status.sampling->busy_ns;
-    }
-    if (status) counted_ = counted_cost(status->ledger, attached_ns, windows_ns);
+    if (status) counted_ = counted_cost(status->ledger, attached_ns, sampled_ns(status->traces));
     counted_at_ns_ = now_ns;
   }
   const auto slowdown = steps_.slowdown();
@@ -199,51 +210,75 @@ PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
           slowdown ? step_cost_ns(*slowdown, attached_ns) : counted_.running_ns};
 }
 
-base::Status PhasePacer::attach(CoverageReason why, std::string_view engine) {
+base::Status PhasePacer::attach(CoverageReason why, std::string_view engine,
+                                std::chrono::milliseconds patience) {
   const int64_t asked_ns = parts_.recording.session_now();
-  const base::Status attached = parts_.recording.resume({why, engine});
-  const int64_t now_ns = parts_.recording.session_now();
-  if (!attached) {
-    if (budget_) budget_->fail(now_ns, now_ns - asked_ns);
-    return attached;
-  }
-  engine_ = engine;
-  counted_ = {};
-  counted_at_ns_ = 0;
-  // Steps under counters tell nothing of what the rest costs: they are on neither side.
-  constexpr int64_t kNever_ns = std::numeric_limits<int64_t>::max();
-  if (const auto phase = parts_.recording.phase()) {
-    steps_.begin_phase(asked_ns, phase->engine == kSassEngine ? kNever_ns : phase->begin_ns);
+  const base::Status attached = parts_.recording.resume({why, engine}, patience);
+  if (attached) {
+    on_attached({asked_ns, engine});
+  } else if (parts_.recording.is_attaching()) {
+    awaited_ = {asked_ns, engine};
+  } else {
+    on_refused(parts_.recording.session_now() - asked_ns);
   }
   return attached;
 }
 
+void PhasePacer::on_attached(const Awaited& awaited) {
+  engine_ = awaited.engine;
+  counted_ = {};
+  counted_at_ns_ = 0;
+  const int64_t now_ns = parts_.recording.session_now();
+  next_turn_ns_ = engine_ == kTraceEngine ? now_ns + turn_rest_ns_ : now_ns;
+  if (may_count()) next_turn_ns_ = now_ns + before_counting_ns();
+  if (budget_) parts_.recording.add_pause_cost(budget_->end_pause(now_ns));
+  if (const auto phase = parts_.recording.phase()) {
+    // Steps under counters tell nothing of what the rest costs: they are on neither side.
+    constexpr int64_t kNever_ns = std::numeric_limits<int64_t>::max();
+    steps_.begin_phase(awaited.asked_ns,
+                       phase->engine == kSassEngine ? kNever_ns : phase->begin_ns);
+  }
+}
+
+void PhasePacer::on_refused(int64_t took_ns) {
+  if (budget_) budget_->fail(parts_.recording.session_now(), took_ns);
+}
+
+void PhasePacer::see_whether_attached() {
+  if (parts_.recording.is_attaching()) return;
+  const Awaited awaited = *std::exchange(awaited_, std::nullopt);
+  if (parts_.recording.phase()) return on_attached(awaited);
+  on_refused(0);  // it held up nobody
+  next_turn_ns_ = parts_.recording.session_now() + kRetry_ns;
+}
+
 bool PhasePacer::detach(CoverageEnd ending) {
   if (const auto why = parts_.recording.cannot_detach()) {
-    if (budget_) give_up_budget(*why);
+    stay_attached(*why);
     return false;
   }
-  if (!parts_.recording.pause(ending, false)) return false;
-  const auto phase = parts_.recording.last_phase();
-  if (!phase) return true;
-  steps_.end_phase(phase->end_ns, parts_.recording.session_now());
-  settle(*phase);
+  if (!parts_.recording.pause(ending, false, parts_.patience)) return false;
+  on_detached();
   return true;
 }
 
+void PhasePacer::on_detached() {
+  const auto phase = parts_.recording.last_phase();
+  if (!phase) return;
+  steps_.end_phase(phase->end_ns, parts_.recording.session_now());
+  settle(*phase, parts_.recording.is_still_attached());
+}
+
 // The budget pays for what has ended, but not for deep scopes.
-void PhasePacer::settle(const Phase& phase) {
-  const bool was_deep = std::exchange(is_deep_, false);
-  const auto before_deep = std::exchange(before_deep_, std::nullopt);
+void PhasePacer::settle(const Phase& phase, bool is_attached) {
   if (!budget_) return;
   const int64_t now_ns = parts_.recording.session_now();
-  if (before_deep) {
-    budget_->spend(now_ns, before_deep->attached_ns, before_deep->cost);
-  } else if (was_deep || phase.why == CoverageReason::DeepScope) {
+  if (phase.why == CoverageReason::DeepScope) {
     budget_->rest(now_ns);
   } else {
     budget_->spend(now_ns, phase.attached_ns(), phase.cost);
   }
+  budget_->begin_pause(now_ns, is_attached);
 }
 
 bool PhasePacer::overlaps() const {
@@ -251,6 +286,12 @@ bool PhasePacer::overlaps() const {
     if (one.status.sampling && one.status.sampling->threads_overlap) return true;
   }
   return false;
+}
+
+uint64_t PhasePacer::launches() const {
+  uint64_t launches = 0;
+  for (const NamedTraceStatus& one : parts_.recording.traces()) launches += one.status.launches;
+  return launches;
 }
 
 uint64_t PhasePacer::windows() const {
@@ -262,41 +303,63 @@ uint64_t PhasePacer::windows() const {
   return windows;
 }
 
-uint64_t PhasePacer::launches() const {
-  uint64_t launches = 0;
-  for (const NamedTraceStatus& one : parts_.recording.traces()) launches += one.status.launches;
-  return launches;
+// For good: neither is the budget kept, nor do launches of several threads get their speed back
+// while samples are taken.
+void PhasePacer::stay_attached(const backend::Availability& why) {
+  if (budget_) {
+    tell_lacking("overhead_budget", percent(parts_.budget), "none", why);
+    parts_.recording.set_slowdown(std::nullopt);
+    budget_.reset();
+  }
+  next_turn_ns_ = std::numeric_limits<int64_t>::max();
+  const auto phase = parts_.recording.phase();
+  if (!phase || phase->engine == kTraceEngine) return;
+  const bool counts = phase->engine == kSassEngine;
+  if (parts_.recording.end_sampling()) {
+    base::Json line = base::Json::object();
+    line.set("name", counts ? "counting_ended" : "sampling_ended")
+        .set("text", why.detail)
+        .set("hint", why.hint);
+    parts_.collector.post_event(line.set("reason", why.reason));
+    tell_lacking("profiling_engine", std::string(phase->engine),
+                 std::string(counts ? kMonitorEngine : kTraceEngine), why);
+  }
+  if (counts) return;  // what counted makes no records
+  const bool is_trace =
+      parts_.recording.begin_another(CoverageEnd::Failure, {phase->why, kTraceEngine}).has_value();
+  if (is_trace) engine_ = kTraceEngine;
 }
 
-void PhasePacer::give_up_budget(const backend::Availability& why) {
-  const format::Capability note{
-      "overhead_budget", percent(parts_.budget), "none", why.reason, why.detail, why.hint};
+void PhasePacer::tell_lacking(const char* feature, std::string asked, std::string got,
+                              const backend::Availability& why) {
+  const format::Capability note{feature,    std::move(asked), std::move(got),
+                                why.reason, why.detail,       why.hint};
   parts_.collector.post(format::Kind::Capability, note.to_json());
-  parts_.recording.set_slowdown(std::nullopt);
-  budget_.reset();
 }
 
 base::Status PhasePacer::resume() {
-  const std::lock_guard lock(mutex_);
+  const BoundedLock lock(mutex_, parts_.patience);
+  if (!lock) return busy();
   if (!parts_.recording.phase()) {
-    if (base::Status attached = attach(CoverageReason::Request, base_engine(parts_.engine));
-        !attached)
-      return attached;
+    base::Status attached =
+        attach(CoverageReason::Request, base_engine(parts_.engine), parts_.patience);
+    if (awaited_) is_paused_ = false;
+    if (!attached) return attached;
   }
   is_paused_ = false;
   return base::Status::ok();
 }
 
 base::Status PhasePacer::pause() {
-  const std::lock_guard lock(mutex_);
+  const BoundedLock lock(mutex_, parts_.patience);
+  if (!lock) return busy();
   const bool was_attached = parts_.recording.phase().has_value();
-  if (base::Status paused = parts_.recording.pause(CoverageEnd::Request); !paused) return paused;
+  base::Status paused = parts_.recording.pause(CoverageEnd::Request, true, parts_.patience);
+  if (!paused) return paused;
   is_paused_ = true;
   wants_attached_ = false;
-  const auto phase = parts_.recording.last_phase();
-  if (!was_attached || !phase) return base::Status::ok();
-  steps_.end_phase(phase->end_ns, parts_.recording.session_now());
-  settle(*phase);
+  awaited_.reset();
+  if (was_attached) on_detached();
   return base::Status::ok();
 }
 

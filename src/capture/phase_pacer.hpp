@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -10,6 +11,7 @@
 
 #include "backend/backend.hpp"
 #include "base/status.hpp"
+#include "capture/bounded_mutex.hpp"
 #include "capture/engine_ladder.hpp"
 #include "capture/gpu_recording.hpp"
 #include "capture/overhead_budget.hpp"
@@ -25,8 +27,8 @@
 // can
 //   be had once in a process: one turn of them, when the program has got going or in its first deep
 //   scope, between what the engine records otherwise.
-// A deep scope is recorded whatever the budget says. What is asked for by hand goes first: nothing
-// is attached between pause() and resume(). Borrows what it is given.
+// A deep scope is recorded whatever the budget says, in a phase of its own. What is asked for by
+// hand goes first: nothing is attached between pause() and resume(). Borrows what it is given.
 namespace gpufl::capture {
 
 class PhasePacer {
@@ -51,8 +53,10 @@ class PhasePacer {
     Collector& collector;
     const std::atomic<int32_t>& deep_scopes;
     double budget;            // a share; 0: none
-    std::string_view engine;  // the session's, a constant or a text that outlives this
+    std::string_view engine;  // the session's; it outlives this
     bool begins_paused;       // until it is resumed by hand
+    // How long the vendors' libraries are waited for.
+    std::chrono::milliseconds patience = GpuRecording::kPatience;
   };
   // Whether a session like that needs one at all.
   static bool is_needed(double budget, std::string_view engine) {
@@ -60,13 +64,16 @@ class PhasePacer {
   }
 
   explicit PhasePacer(const Parts& parts);
-  ~PhasePacer() { stop(); }
+  // Waits for what has not come back: see stop().
+  ~PhasePacer() { (void)stop(); }
   PhasePacer(const PhasePacer&) = delete;
   PhasePacer& operator=(const PhasePacer&) = delete;
 
   // False when the system has no thread for us.
   bool start();
-  void stop();
+  // False: its thread is in a call of a vendor's library that has not come back, so this object,
+  // and all that it was given, has to be kept for good.
+  bool stop();
   // By hand, as Session's. Any thread.
   base::Status resume();
   base::Status pause();
@@ -74,6 +81,12 @@ class PhasePacer {
   void look();
 
  private:
+  // A phase that begins when the vendors' libraries have come back.
+  struct Awaited {
+    int64_t asked_ns;
+    std::string_view engine;
+  };
+
   void run();
   void take_steps();
   void look_attached(const Phase& phase, int64_t now_ns);
@@ -86,39 +99,43 @@ class PhasePacer {
   bool is_counting() const;  // a tracer does, now
   std::string_view next_engine() const;
   int64_t before_counting_ns() const;
-  void take_turns(int64_t now_ns);
-  base::Status attach(format::CoverageReason why, std::string_view engine);
+  void change_turns(format::CoverageReason why, std::string_view next);
+  void begin_turn(format::CoverageReason why, std::string_view engine);
+  base::Status attach(format::CoverageReason why, std::string_view engine,
+                      std::chrono::milliseconds patience);
+  void on_attached(const Awaited& awaited);
+  void on_refused(int64_t took_ns);
+  void see_whether_attached();
   // False: not now, or not at all.
   bool detach(format::CoverageEnd ending);
-  void settle(const Phase& phase);
+  void on_detached();
+  void settle(const Phase& phase, bool is_attached);
   bool overlaps() const;
   uint64_t windows() const;
   uint64_t launches() const;  // of the tracers that there are now
-  void look_at_counting();
   PhaseCost cost_so_far(const Phase& phase, int64_t now_ns);
-  void give_up_budget(const backend::Availability& why);
+  void stay_attached(const backend::Availability& why);
+  void tell_lacking(const char* feature, std::string asked, std::string got,
+                    const backend::Availability& why);
 
   const Parts parts_;
   ServiceThread thread_;
-  std::mutex mutex_;  // held through a look; guards what follows
-  std::condition_variable cv_;
-  bool stopping_ = false;
+  std::mutex stop_mutex_;
+  std::condition_variable stop_cv_;
+  std::atomic<bool> stopping_{false};
+
+  BoundedMutex mutex_;  // held through a look; guards what follows
   bool is_paused_;
   std::optional<OverheadBudget> budget_;
   StepCost steps_;
   std::string_view engine_;      // of what is attached, or was last
   bool wants_attached_ = false;  // without a budget: what was detached here is attached again
-  int64_t next_turn_ns_ = 0;     // of sampling, or of another attempt
+  std::string_view next_turn_engine_;
+  int64_t next_turn_ns_ = 0;  // of sampling, or of another attempt
+  int64_t turn_rest_ns_ = 0;  // between two turns of sampling
   bool is_first_turn_ = true;
   bool has_counted_ = false;  // or could not
-
-  // A phase that became one of a deep scope on its way: what it had cost until then.
-  struct BeforeDeep {
-    int64_t attached_ns;
-    PhaseCost cost;
-  };
-  bool is_deep_ = false;
-  std::optional<BeforeDeep> before_deep_;
+  std::optional<Awaited> awaited_;
   // What the tracers have counted, as of a while ago.
   PhaseCost counted_;
   int64_t counted_at_ns_ = 0;

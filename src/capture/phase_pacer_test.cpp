@@ -30,11 +30,17 @@ struct Vendor {
   std::atomic<bool> samples_available{true};
   std::atomic<bool> counting_fails{false};
   std::atomic<uint64_t> launches{1};
+  std::atomic<bool> hangs_in_start{false}, hangs_in_stop{false}, is_in_stop{false};
+  std::atomic<bool> stays_attached{false}, has_ended_sampling{false};
   std::atomic<uint64_t> windows{0};
   std::atomic<uint64_t> launches_per_s{0};
   std::atomic<uint64_t> held_ns{0};
   std::atomic<int64_t> windows_ns{0};
 };
+
+void wait_while(const std::atomic<bool>& hangs) {
+  while (hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 class PacedTracer final : public backend::Tracer {
  public:
@@ -44,12 +50,15 @@ class PacedTracer final : public backend::Tracer {
   }
   ~PacedTracer() override { --vendor_.tracers; }
   backend::Availability start(int64_t) override {
+    wait_while(vendor_.hangs_in_start);
     g_now += 10 * kMillisecond;
     began_ns_ = g_now;
     if (vendor_.refuses) return {false, "taken", "another tool has it", ""};
     return {true, "", "", ""};
   }
   void stop() override {
+    vendor_.is_in_stop = true;
+    wait_while(vendor_.hangs_in_stop);
     end_ns_ = g_now.load();
     g_now += 20 * kMillisecond;
   }
@@ -69,6 +78,7 @@ class PacedTracer final : public backend::Tracer {
     if (counts_) status.counting = vendor_.counting_fails ? "permission_denied" : "counting";
     if (samples_) {
       status.sampling.emplace();
+      status.sampling->state = vendor_.has_ended_sampling ? "ended" : "sampling";
       status.sampling->windows = vendor_.windows;
       status.sampling->busy_ns = vendor_.windows_ns;
       status.sampling->threads_overlap = vendor_.overlaps;
@@ -81,6 +91,8 @@ class PacedTracer final : public backend::Tracer {
     return backend::Availability{false, "cupti_too_old", "graphs were captured",
                                  "take a newer one"};
   }
+  bool is_still_attached() const override { return vendor_.stays_attached; }
+  bool end_sampling() override { return samples_ && !vendor_.has_ended_sampling.exchange(true); }
 
  private:
   Vendor& vendor_;
@@ -143,7 +155,7 @@ class PhasePacerTest : public testing::Test {
     recording_.emplace(instruments_, config_, *collector_, 0, test_clock);
     ASSERT_TRUE(collector_->start());
     pacer_.emplace(PhasePacer::Parts{*recording_, *collector_, *instruments_.deep_scopes, budget,
-                                     config_.engine, dormant});
+                                     config_.engine, dormant, patience_});
   }
   void pass(int64_t duration_ns) {
     for (const int64_t end_ns = g_now + duration_ns; g_now < end_ns;) {
@@ -195,6 +207,7 @@ class PhasePacerTest : public testing::Test {
   std::optional<Collector> collector_;
   std::optional<GpuRecording> recording_;
   std::optional<PhasePacer> pacer_;
+  std::chrono::milliseconds patience_ = GpuRecording::kPatience;
   bool is_finished_ = false;
 };
 
@@ -368,9 +381,39 @@ TEST_F(PhasePacerTest, ADeepScopeKeepsAPhaseGoing) {
   pass(40 * kMillisecond);
   EXPECT_FALSE(is_attached());
   EXPECT_LT(pass_until(true), 60 * kSecond) << "the budget pays for the first tenth of a second";
+  const format::Ledger ledger = finish();
+  const auto all = rows();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(ledger.phases, 3u);
+  EXPECT_EQ(all[0].why, CoverageReason::Budget);
+  EXPECT_EQ(all[0].ending, CoverageEnd::DeepScope);
+  EXPECT_LT(all[0].duration_ns, kSecond) << "no part of the deep scope is a turn of the budget";
+  EXPECT_EQ(all[1].why, CoverageReason::DeepScope);
+  EXPECT_EQ(all[1].ending, CoverageEnd::DeepScope);
+  EXPECT_EQ(all[1].begin_ns, all[0].begin_ns + all[0].duration_ns);
+  EXPECT_GE(all[1].duration_ns, 30 * kSecond);
+  for (const Row& row : {all[0], all[1]}) {
+    EXPECT_EQ(row.launches, row.duration_ns / kMillisecond * 100);
+    EXPECT_NEAR(static_cast<double>(row.cost_ns), static_cast<double>(row.duration_ns) * 0.5,
+                30 * kMillisecond);
+  }
+}
+
+TEST_F(PhasePacerTest, AProgramThatIsKilledInADeepScopeSaysWhenThatBegan) {
+  start("Trace", 0.02);
+  pass(100 * kMillisecond);
+  instruments_.deep_scopes->store(1);
+  pass(kSecond);
   (void)finish();
-  EXPECT_EQ(rows()[0].why, CoverageReason::Budget);
-  EXPECT_EQ(rows()[0].ending, CoverageEnd::DeepScope);
+  std::vector<std::string> told;
+  for (const auto& [kind, line] : log_.objects) {
+    if (kind == format::Kind::Event) {
+      told.push_back(line["name"].as_string() + ", " + line["why"].as_string());
+    }
+  }
+  const std::vector<std::string> expected{"recording_paused, deep scope",
+                                          "recording_resumed, deep scope"};
+  EXPECT_EQ(told, expected);
 }
 
 TEST_F(PhasePacerTest, ATracerThatCannotStopNowIsAskedAgain) {
@@ -430,6 +473,124 @@ TEST_F(PhasePacerTest, ATracerThatMustStayEndsTheBudgetAndSaysSo) {
   }
   EXPECT_EQ(told, 1);
   ASSERT_EQ(rows().size(), 1u);
+}
+
+// Else launches of several threads would wait for each other for good.
+class EndOfSampling : public PhasePacerTest, public testing::WithParamInterface<double> {};
+
+TEST_P(EndOfSampling, ComesWithATracerThatMustStay) {
+  vendor_.must_stay = true;
+  vendor_.overlaps = true;
+  vendor_.windows = 10;
+  start("PcSampling", GetParam());
+  pass(600 * kSecond);
+  EXPECT_TRUE(vendor_.has_ended_sampling);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+  instruments_.deep_scopes->store(1);
+  pass(kSecond);
+  EXPECT_TRUE(is_attached());
+  (void)finish();
+  int told = 0, events = 0;
+  for (const auto& [kind, line] : log_.objects) {
+    events += kind == format::Kind::Event && line["name"].as_string() == "sampling_ended" ? 1 : 0;
+    if (kind != format::Kind::Capability) continue;
+    if (line["feature"].as_string() != "profiling_engine") continue;
+    ++told;
+    EXPECT_EQ(line["got"].as_string(), "Trace");
+    EXPECT_EQ(line["reason"].as_string(), "cupti_too_old");
+  }
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(events, 1);
+  const auto all = rows();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].engine, "PcSampling");
+  EXPECT_EQ(all[0].ending, CoverageEnd::Failure);
+  EXPECT_EQ(all[1].engine, "Trace");
+  EXPECT_EQ(all[1].why, all[0].why);
+  EXPECT_EQ(all[1].begin_ns, all[0].begin_ns + all[0].duration_ns);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutABudget, EndOfSampling, testing::Values(0.015, 0.0));
+
+TEST_F(PhasePacerTest, APauseInWhichTheLibraryStaysIsPaidFor) {
+  vendor_.launches_per_s = 40'000;  // a fifth of the time
+  vendor_.stays_attached = true;
+  start("Trace", 0.02);
+  pass_until(false);
+  const int64_t pause_ns = pass_until(true);
+  EXPECT_NEAR(static_cast<double>(pause_ns), 10.0 * kSecond, kSecond) << "tried again soon";
+  vendor_.stays_attached = false;
+  pass_until(false);
+  EXPECT_GT(pass_until(true), 60 * kSecond) << "what it cost is paid back once it is really gone";
+  (void)finish();
+  const auto all = rows();
+  ASSERT_GE(all.size(), 2u);
+  EXPECT_NEAR(static_cast<double>(all[1].cost_ns),
+              0.2 * static_cast<double>(all[1].duration_ns + pause_ns), 0.2 * kSecond);
+}
+
+TEST_F(PhasePacerTest, WithoutABudgetWhatCouldNotBeAttachedIsTriedAgainSoon) {
+  start("PcSampling", 0);
+  vendor_.overlaps = true;
+  vendor_.windows = 10;
+  vendor_.refuses = true;
+  pass(kSecond);
+  EXPECT_FALSE(is_attached());
+  vendor_.refuses = false;
+  EXPECT_LT(pass_until(true), 11 * kSecond) << "records are to be continuous";
+  EXPECT_EQ(recording_->phase()->engine, "Trace") << "and it is their turn";
+  vendor_.windows = 0;
+  pass(280 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+  vendor_.refuses = true;
+  instruments_.deep_scopes->store(1);
+  pass(kSecond);
+  EXPECT_FALSE(is_attached());
+  vendor_.refuses = false;
+  EXPECT_LT(pass_until(true), 11 * kSecond);
+}
+
+TEST_F(PhasePacerTest, NobodyWaitsForALibraryThatDoesNotComeBack) {
+  patience_ = std::chrono::milliseconds(40);
+  start("Trace", 0.1);
+  pass_until(false);
+  vendor_.hangs_in_start = true;
+  pass(600 * kSecond);
+  EXPECT_TRUE(recording_->is_attaching());
+  EXPECT_FALSE(pacer_->resume());
+  EXPECT_TRUE(pacer_->pause());
+  EXPECT_EQ(recording_->state(), "paused");
+  EXPECT_FALSE(pacer_->resume());
+  vendor_.hangs_in_start = false;
+  EXPECT_TRUE(base::eventually([&] { return is_attached(); }));
+  pass_until(false);
+  vendor_.hangs_in_start = true;
+  pass(600 * kSecond);
+  EXPECT_TRUE(recording_->is_attaching());
+  vendor_.refuses = true;
+  vendor_.hangs_in_start = false;
+  EXPECT_TRUE(base::eventually([&] { return !recording_->is_attaching(); }));
+  vendor_.refuses = false;
+  pass_until(true);
+  vendor_.hangs_in_start = true;
+  pass_until(false);
+  pass(600 * kSecond);
+  EXPECT_TRUE(pacer_->stop()) << "its thread is its own again";
+  EXPECT_FALSE(recording_->stop(std::chrono::milliseconds(20)));
+  vendor_.hangs_in_start = false;
+}
+
+TEST_F(PhasePacerTest, TheEndDoesNotWaitForATracerThatDoesNotStop) {
+  patience_ = std::chrono::milliseconds(40);
+  start("Trace", 0.1);
+  vendor_.hangs_in_stop = true;
+  g_now = 60 * kSecond;
+  ASSERT_TRUE(pacer_->start());
+  ASSERT_TRUE(base::eventually([&] { return vendor_.is_in_stop.load(); }));
+  EXPECT_FALSE(pacer_->pause());
+  EXPECT_FALSE(pacer_->resume());
+  EXPECT_FALSE(pacer_->stop()) << "it has to be kept";
+  vendor_.hangs_in_stop = false;
 }
 
 TEST_F(PhasePacerTest, WhatCannotBeAttachedIsTriedAgainLater) {

@@ -38,19 +38,20 @@ void ServiceThread::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool ServiceThread::join_for(std::chrono::milliseconds patience) {
+bool ServiceThread::wait_for(std::chrono::milliseconds patience) {
   if (!thread_.joinable()) return true;
-  {
-    std::unique_lock lock(exit_->mutex);
-    if (!exit_->cv.wait_for(lock, patience, [&] { return exit_->done; })) {
-      lock.unlock();
-      thread_.detach();
-      exit_.reset();
-      return false;
-    }
+  std::unique_lock lock(exit_->mutex);
+  return exit_->cv.wait_for(lock, patience, [&] { return exit_->done; });
+}
+
+bool ServiceThread::join_for(std::chrono::milliseconds patience) {
+  if (wait_for(patience)) {
+    join();
+    return true;
   }
-  thread_.join();
-  return true;
+  thread_.detach();
+  exit_.reset();
+  return false;
 }
 
 }  // namespace gpufl::capture

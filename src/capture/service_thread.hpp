@@ -30,6 +30,8 @@ class ServiceThread {
   bool start(const char* name, std::function<void()> body);
   bool is_running() const { return thread_.joinable(); }
   void join();
+  // False when the thread did not end in time; it is still there to be waited for.
+  bool wait_for(std::chrono::milliseconds patience);
   // False when the thread did not end in time: it is then left to itself, so everything its body
   // uses must be owned by the body.
   bool join_for(std::chrono::milliseconds patience);

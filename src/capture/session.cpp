@@ -118,6 +118,7 @@ struct Running {
   std::mutex mutex;  // guards what follows
   std::map<std::string, uint64_t, std::less<>> system_starts;
   bool stopped = false;
+  bool is_in_use = false;  // for good: by a thread that a vendor's library has not given back
   base::Status stop_status;
 };
 
@@ -129,7 +130,10 @@ class RunningSession final : public Session {
         header_(std::move(header)),
         notes_(running->instruments.notes),
         running_(std::move(running)) {}
-  ~RunningSession() override { (void)stop(); }
+  ~RunningSession() override {
+    (void)stop();
+    if (running_ && running_->is_in_use) leave_behind();
+  }
 
   const std::filesystem::path& dir() const override { return dir_; }
   const std::vector<format::Capability>& capabilities() const override { return notes_; }
@@ -150,6 +154,7 @@ class RunningSession final : public Session {
 
  private:
   base::Result<int64_t> measure_after(WarpscopeCapture& capture);
+  void leave_behind();
 
   const std::filesystem::path dir_;
   const format::SessionHeader header_;
@@ -319,9 +324,14 @@ base::Status RunningSession::stop() {
   const std::lock_guard lock(running.mutex);
   if (running.stopped) return running.stop_status;
   running.stopped = true;
-  if (running.pacer) running.pacer->stop();
+  const bool is_unpaced = !running.pacer || running.pacer->stop();
   // Before the scopes: what is recorded to the last finds the scope that it belongs to.
-  running.recording.stop();
+  const bool is_unused = running.recording.stop();
+  running.is_in_use = !is_unpaced || !is_unused;
+  if (running.is_in_use) {
+    post(running, "recording_stuck",
+         "a call of the GPU vendor's library has not returned; the session ends without it");
+  }
   if (running.instruments.markers) running.instruments.markers->stop();
   running.scopes.stop_recording();
   if (!running.sampler.stop()) {
@@ -353,7 +363,11 @@ base::Status RunningSession::stop() {
 void RunningSession::abandon() {
   if (!running_) return;
   running_->log->abandon();
-  // Kept reachable, so that a leak checker sees what it is: left on purpose.
+  leave_behind();
+}
+
+// Kept reachable, so that a leak checker sees what it is: left on purpose.
+void RunningSession::leave_behind() {
   static std::vector<Running*>* const left_behind = new std::vector<Running*>;
   left_behind->push_back(running_.release());
 }

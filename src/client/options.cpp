@@ -473,8 +473,9 @@ class Resolver {
       case Source::Environment: field.copy(environment_.values, result_.options); break;
       case Source::File: field.copy(file_.values, result_.options); break;
       case Source::Program: field.copy(program_, result_.options); break;
-      case Source::Default: break;
+      case Source::Default: return;
     }
+    result_.chosen.emplace(field.name);
   }
 
   // "synthetic" is no BackendKind, so it follows the precedence beside the field.

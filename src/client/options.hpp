@@ -31,16 +31,17 @@ struct OptionWarning {
   base::Json to_event() const;
 };
 
+// Names of fields.
+using FieldNames = std::set<std::string, std::less<>>;
+
 struct ResolvedOptions {
   InitOptions options;
+  FieldNames chosen;  // that somebody has set, be it to their defaults
   bool is_disabled = false;
   // backend::make_backend's word: "auto", "nvidia", "amd", "none", "synthetic".
   std::string backend_name = "auto";
   std::vector<OptionWarning> warnings;
 };
-
-// Names of fields.
-using FieldNames = std::set<std::string, std::less<>>;
 
 // Precedence: GPUFL_DISABLED; what `program` set (a field that differs from its default, or that
 // `named` has, where the caller can tell); the variables; the file; the defaults. GPUFL_OVERRIDE=1

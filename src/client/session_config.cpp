@@ -30,16 +30,18 @@ format::LogOptions log_options(const InitOptions& options) {
   return log;
 }
 
-backend::PcSamplingOptions sampling_options(const InitOptions& options) {
+backend::PcSamplingOptions sampling_options(const ResolvedOptions& resolved) {
+  const InitOptions& options = resolved.options;
   backend::PcSamplingOptions sampling;
   sampling.period_exponent = options.pc_sampling_period;
   sampling.window_ns = milliseconds(options.pc_sampling_window_ms);
   sampling.pause_ns = milliseconds(options.pc_sampling_pause_ms);
   // A phase is short, and what it costs is known: windows in it follow each other more closely.
-  const bool is_chosen = !find_field("pc_sampling_pause_ms")->is_default(options);
+  const bool is_chosen = resolved.chosen.contains("pc_sampling_pause_ms");
   const bool alternates = options.profiling_engine == ProfilingEngine::Deep;
-  if ((options.overhead_budget > 0 || alternates) && !is_chosen)
+  if ((options.overhead_budget > 0 || alternates) && !is_chosen) {
     sampling.pause_ns = kPauseWithinBudget_ns;
+  }
   return sampling;
 }
 
@@ -117,7 +119,7 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   const bool takes_samples = capture::takes_samples(config.engine);
   const bool counts = capture::counts_instructions(config.engine);
   config.trace.code = takes_samples || counts;
-  if (takes_samples) config.trace.pc_sampling = sampling_options(options);
+  if (takes_samples) config.trace.pc_sampling = sampling_options(resolved);
   if (counts) config.trace.sass = backend::SassOptions{names_in(options.sass_metrics)};
   config.log = log_options(options);
   config.features = wanted_features(options);

@@ -109,9 +109,18 @@ TEST(SessionConfig, ABudgetIsAShareAndSamplesMoreClosely) {
   options.profiling_engine = ProfilingEngine::PcSampling;
   options.overhead_budget = 2;
   EXPECT_DOUBLE_EQ(configured(options).overhead_budget, 0.02);
-  EXPECT_EQ(configured(options).trace.pc_sampling->pause_ns, 95'000'000);
+  const auto pause_ns = [&](const char* variable) {
+    const Environment env = [&](const char* name) -> std::optional<std::string> {
+      if (variable == nullptr || std::string_view(name) != "GPUFL_PC_SAMPLING_PAUSE_MS") return {};
+      return variable;
+    };
+    return session_config(resolve_options(options, env), {}, nothing).trace.pc_sampling->pause_ns;
+  };
+  EXPECT_EQ(pause_ns(nullptr), 95'000'000);
+  EXPECT_EQ(pause_ns("300"), 300'000'000);
+  EXPECT_EQ(pause_ns("995"), 995'000'000) << "asked for, though it is the default";
   options.pc_sampling_pause_ms = 200;
-  EXPECT_EQ(configured(options).trace.pc_sampling->pause_ns, 200'000'000);
+  EXPECT_EQ(pause_ns(nullptr), 200'000'000);
 }
 
 TEST(SessionConfig, WhatTheLauncherFoundWrongIsInTheLog) {

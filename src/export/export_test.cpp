@@ -84,6 +84,25 @@ TEST(StallStacks, AreOfScopesKernelsAndInstructions) {
   EXPECT_GE(stacks[2].samples, 7u);
 }
 
+TEST(StallStacks, OfADeepScopeAreOfWhatRanInItsWindows) {
+  TestSession session;
+  const int64_t step = session.scope("step", 0, 400);
+  const int64_t checkpoint = session.scope("checkpoint", 400, 400);
+  session.kernel("gemm", 0, 300, {.scope = step});
+  session.kernel("gemm", 400, 100, {.scope = checkpoint});
+  session.coverage("PcSampling", 0, 800);
+  session.coverage("PcSampling", 400, 100,
+                   {.shape = format::CoverageShape::Window,
+                    .why = format::CoverageReason::DeepScope,
+                    .samples = 10});
+  session.pc_sample("gemm", 16, "smsp__pcsamp_warps_issue_stalled_wait", 10, {.time = 500});
+  const RunData run = run_of(session);
+  const auto stacks = stall_stacks(timeline::SessionTexts(run.sessions[0]));
+  ASSERT_EQ(stacks.size(), 1u);
+  EXPECT_EQ(stacks[0].frames[0], "checkpoint (estimate)");
+  EXPECT_EQ(stacks[0].samples, 10u);
+}
+
 TEST(StallStacks, AreInFlameGraphs) {
   const TempDir dir;
   const RunData run = sampled_run();

@@ -10,7 +10,7 @@
 
 #include "analysis/code/kernel_name.hpp"
 #include "analysis/figures/sample_rows.hpp"
-#include "analysis/figures/stalls.hpp"
+#include "analysis/figures/scope_shares.hpp"
 #include "export/frame_texts.hpp"
 #include "symbols/demangle.hpp"
 
@@ -28,9 +28,7 @@ using Key = std::tuple<Place, uint32_t, uint64_t, int64_t, uint32_t>;
 class StackGatherer {
  public:
   explicit StackGatherer(const timeline::SessionTexts& texts)
-      : texts_(texts),
-        rows_(texts.tables(), {}),
-        shares_(analysis::scope_shares(texts.session(), {})) {
+      : texts_(texts), rows_(texts.tables(), {}), shares_(texts.session(), {}) {
     const analysis::Scopes& scopes = texts.tables().scopes;
     for (uint32_t row = 0; row < scopes.rows(); ++row) {
       path_of_id_.emplace(scopes.id[row], texts.scope_path(row));
@@ -42,7 +40,9 @@ class StackGatherer {
       if (!row.is_not_issued && row.samples > 0) add(row);
     });
     std::map<Key, uint64_t> divided = std::move(exact_);
-    for (const auto& [key, samples] : unnamed_) divide(key, samples, divided);
+    for (const auto& [group, samples_of] : unnamed_) {
+      for (const auto& [key, samples] : samples_of) divide(group, key, samples, divided);
+    }
     std::vector<StallStack> stacks;
     for (const auto& [key, samples] : divided) stacks.push_back({frames_of(key), samples});
     return stacks;
@@ -53,20 +53,20 @@ class StackGatherer {
     const auto path = path_of_id_.find(row.scope);
     const bool is_named = row.scope != 0 && path != path_of_id_.end();
     const Place place{is_named ? path->second : 0, false};
-    (is_named ? exact_ : unnamed_)[{place, row.function, row.module, row.pc, row.stall}] +=
-        row.samples;
+    auto& samples_of = is_named ? exact_ : unnamed_[shares_.group_of(row)];
+    samples_of[{place, row.function, row.module, row.pc, row.stall}] += row.samples;
   }
 
   // Each part is the difference of two rounded sums, so that nothing is lost or made.
-  void divide(const Key& key, uint64_t samples, std::map<Key, uint64_t>& to) const {
-    const auto found = shares_.find(std::get<1>(key));
-    if (found == shares_.end()) {
+  void divide(size_t group, const Key& key, uint64_t samples, std::map<Key, uint64_t>& to) const {
+    const std::vector<ScopeShare>* const parts = shares_.of(group, std::get<1>(key));
+    if (parts == nullptr) {
       to[key] += samples;
       return;
     }
     double sum = 0;
     uint64_t given = 0;
-    for (const ScopeShare& part : found->second) {
+    for (const ScopeShare& part : *parts) {
       sum += part.share;
       const uint64_t until = std::min(
           samples, static_cast<uint64_t>(std::llround(sum * static_cast<double>(samples))));
@@ -96,9 +96,10 @@ class StackGatherer {
 
   const timeline::SessionTexts& texts_;
   const analysis::SampleRows rows_;
-  const std::unordered_map<uint32_t, std::vector<ScopeShare>> shares_;
+  const analysis::ScopeShares shares_;
   std::unordered_map<int64_t, uint32_t> path_of_id_;  // by `id` of a scope
-  std::map<Key, uint64_t> exact_, unnamed_;
+  std::map<Key, uint64_t> exact_;
+  std::map<size_t, std::map<Key, uint64_t>> unnamed_;  // by group of ScopeShares
 };
 
 }  // namespace

@@ -98,6 +98,7 @@ void for_each_optional(L& ledger, Visit visit) {
   for_each_engine_sum(ledger, visit);
   for_each_maximum(ledger, visit);
   visit("longest_hold_ns", ledger.longest_hold_ns);
+  visit("longest_window_hold_ns", ledger.longest_window_hold_ns);
 }
 
 template <typename L, typename Visit>
@@ -244,6 +245,7 @@ void Ledger::add(const Ledger& part) {
   for_each_pair(*this, part, kEngineSums, add_known);
   for_each_pair(*this, part, kMaxima, keep_larger);
   keep_larger(longest_hold_ns, part.longest_hold_ns);
+  keep_larger(longest_window_hold_ns, part.longest_window_hold_ns);
   for (const auto& [number, device] : part.by_device) {
     for_each_pair(by_device[number], device, kDeviceCounts, add_known);
   }

@@ -98,6 +98,7 @@ struct Ledger {
   std::optional<uint64_t> launches_held;
   std::optional<uint64_t> launches_held_ns;
   std::optional<uint64_t> longest_hold_ns;
+  std::optional<uint64_t> longest_window_hold_ns;  // at a window, and not while attaching
   // Code of the GPU: modules kept, and those of sampled kernels that were not.
   std::optional<uint64_t> modules_kept;
   std::optional<uint64_t> modules_over_cap;   // no room

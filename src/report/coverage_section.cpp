@@ -54,7 +54,7 @@ std::string_view measure_text(std::string_view measure) {
 }
 
 std::string cost_text(const EngineCoverage& engine, const SessionSummary& summary) {
-  const analysis::CoverageCost& cost = engine.cost();
+  const analysis::CoverageCost cost = engine.cost();
   if (!cost.total_ns()) return "unknown";
   std::string text =
       fmt::format("{}, {}", of_session(*cost.total_ns(), summary), measure_text(cost.measure()));
@@ -65,8 +65,9 @@ std::string cost_text(const EngineCoverage& engine, const SessionSummary& summar
 }  // namespace
 
 std::string phases_text(const SessionSummary& summary) {
-  const EngineCoverage all = analysis::sum_of(summary.coverage);
-  if (!summary.is_budgeted() || all.phases == 0) return {};
+  const EngineCoverage all = summary.all_coverage();
+  // One that lasts as long as the session is nothing to speak of.
+  if (all.phases == 0 || (all.phases == 1 && !summary.is_budgeted())) return {};
   const auto whole_ns = static_cast<double>(std::max<int64_t>(1, summary.duration_ns));
   return analysis::phases_text(all.phases, static_cast<double>(all.phase_ns) / whole_ns);
 }
@@ -79,7 +80,7 @@ std::string estimate_text(const analysis::Estimate& estimate) {
 void write_budget(Page& page, const SessionSummary& summary) {
   const auto& budget = summary.header.overhead_budget_ppm;
   if (!budget) return;
-  const EngineCoverage all = analysis::sum_of(summary.coverage);
+  const EngineCoverage all = summary.all_coverage();
   page.field("overhead budget",
              fmt::format("{} asked for; cost {}", budget_text(*budget), cost_text(all, summary)));
 }
@@ -93,6 +94,11 @@ void write_coverage(Page& page, const SessionSummary& summary) {
     if (is_plain) continue;
     page.field(engine.engine + " attached", engine_text(engine, summary));
     page.field(engine.engine + " cost", cost_text(engine, summary));
+  }
+  if (const auto open = summary.open_phase()) {
+    page.field("attached at the end",
+               fmt::format("1 phase ({}) without a row; its engine and cost are unknown",
+                           of_session(open->length(), summary)));
   }
   if (!summary.ledger) return;
   const format::Ledger& ledger = *summary.ledger;
@@ -129,15 +135,18 @@ Json estimate_json(const analysis::Estimate& estimate, std::string_view clusters
   return json.set(clusters, estimate.clusters);
 }
 
-Json coverage_json(const SessionReport& report) {
-  const analysis::Coverage& coverage = report.overview.coverage;
-  const SessionSummary& summary = report.session.summary;
+Json coverage_json(const analysis::Coverage& coverage) {
   Json json = Json::object();
   json.set("is_budgeted", coverage.is_budgeted);
   json.set("budget_ppm", json_optional(coverage.budget_ppm));
   json.set("phases", coverage.phases).set("covered_ns", coverage.covered_ns);
   json.set("whole_ns", coverage.whole_ns).set("share", coverage.share());
-  json.set("is_last_inferred", coverage.is_last_inferred);
+  return json.set("is_last_inferred", coverage.is_last_inferred);
+}
+
+Json coverage_json(const SessionReport& report) {
+  const SessionSummary& summary = report.session.summary;
+  Json json = coverage_json(report.overview.coverage);
   json.set("engines", json_array(summary.coverage, [](const EngineCoverage& engine) {
              Json entry = Json::object();
              entry.set("engine", engine.engine);

@@ -76,8 +76,51 @@ TEST(CoverageSection, InferredPhasesAreSaidToBe) {
   TestSession session = budgeted(4);
   session.data.summary.ended = false;
   session.data.summary.ledger.reset();
+  session.data.summary.last_change = {true, 94 * kS, "budget"};
   session.kernel("gemm", 95 * kS, kS / 10);
-  EXPECT_TRUE(has(text_of(session.finish()), "the last phase has no row"));
+  const std::string text = text_of(session.finish());
+  EXPECT_TRUE(has(text, "the last phase has no row")) << text;
+  // Every figure has it: the phases, their share and their cost.
+  EXPECT_TRUE(has(text, "traced in 5 phases, which cover 10.0% of the session")) << text;
+  EXPECT_TRUE(has(text, "4 phases (4.000 s, 4.0% of the session)")) << text;
+  EXPECT_TRUE(has(text, "1 phase (6.000 s, 6.0% of the session) without a row")) << text;
+  EXPECT_TRUE(has(text, "400.0 ms, 0.4% of the session")) << text;
+  EXPECT_TRUE(has(text, "overhead records; unknown for 1 more")) << text;
+}
+
+TEST(CoverageSection, ALogThatBreaksOffDetachedHasNoOtherPhase) {
+  TestSession session = budgeted(4);
+  session.data.summary.ended = false;
+  session.data.summary.ledger.reset();
+  session.data.summary.last_change = {false, 32 * kS + kS / 10, "budget"};
+  session.kernel("gemm", 32 * kS + 6'000, kS / 10);  // launched in the phase
+  const std::string text = text_of(session.finish());
+  EXPECT_TRUE(has(text, "traced in 4 phases, which cover 4.0% of the session")) << text;
+  EXPECT_TRUE(has(text, "of 4.000 s recorded")) << text;
+  EXPECT_FALSE(has(text, "without a row")) << text;
+  EXPECT_FALSE(has(text, "unknown for")) << text;
+}
+
+TEST(CoverageSection, TurnsOfSamplesLeaveSharesAndTotalsAsTheyAre) {
+  TestSession session;
+  session.data.summary.duration_ns = 61 * kS;
+  session.data.summary.ended = true;
+  session.data.summary.header.engine = "PcSampling";
+  session.data.summary.ledger.emplace().launches_seen = 1;
+  session.data.summary.ledger->kernel_records = 1;
+  session.data.summary.ledger->launches_missing = 0;
+  session.data.summary.ledger->vendor_dropped = 0;
+  session.coverage(
+      "PcSampling", 0, 60 * kS,
+      {.why = format::CoverageReason::Session, .ending = format::CoverageEnd::Schedule});
+  session.coverage(
+      "Trace", 60 * kS + kS / 20, 19 * kS / 20,
+      {.why = format::CoverageReason::Schedule, .ending = format::CoverageEnd::Session});
+  session.kernel("gemm", kS, kS);
+  const std::string text = text_of(session.finish());
+  EXPECT_FALSE(has(text, "totals are those of the phases")) << text;
+  EXPECT_FALSE(has(text, "Shares of the whole run")) << text;
+  EXPECT_TRUE(has(text, "LEDGER: complete inside 2 phases, which cover 99.9% of")) << text;
 }
 
 TEST(CoverageSection, SessionsWithoutPhasesSayNothing) {

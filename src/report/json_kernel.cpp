@@ -151,6 +151,7 @@ std::string json_kernel_report(const KernelReport& report, bool with_source) {
   json.set("session", session_json(report.summary));
   json.set("name", report.name).set("function", report.function);
   json.set("launches", report.launches).set("time_ns", report.time_ns);
+  json.set("coverage", coverage_json(report.coverage));
   json.set("callers", callers_json(report.callers));
   json.set("samples", report.samples.samples).set("stalls", stalls_json(report.samples));
   json.set("samples_without_code", report.samples_without_code);

@@ -74,6 +74,10 @@ void write_head(Page& page, const KernelReport& report) {
     page.field("launches", fmt::format("{}, {} on the GPU", text::count(report.launches),
                                        text::duration(report.time_ns)));
   }
+  if (report.coverage.is_budgeted) {
+    page.field("traced in", analysis::phases_text(report.coverage.phases, report.coverage.share()) +
+                                ": totals are those of the phases");
+  }
   if (report.samples.samples > 0) {
     page.field("samples", fmt::format("{}: {}", text::count(report.samples.samples),
                                       stalls_text(report.samples, 4)));

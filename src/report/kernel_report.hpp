@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/figures/counted_code.hpp"
+#include "analysis/figures/coverage.hpp"
 #include "analysis/figures/kernel_callers.hpp"
 #include "analysis/figures/sampled_code.hpp"
 #include "analysis/math/figure.hpp"
@@ -31,10 +32,11 @@ struct KernelImage {
 
 struct KernelReport {
   const analysis::SessionSummary& summary;
-  std::string name;       // demangled, whole
-  std::string function;   // as the log has it
-  uint64_t launches = 0;  // 0: none was recorded
-  double time_ns = 0;     // on GPUs, all of them
+  std::string name;                  // demangled, whole
+  std::string function;              // as the log has it
+  uint64_t launches = 0;             // 0: none was recorded
+  double time_ns = 0;                // on GPUs, all of them
+  analysis::Coverage coverage = {};  // of the session or its chosen part
   analysis::KernelCallers callers = {};
   analysis::SampleCount samples = {};  // of the kernel, whether there is code or not
   uint64_t samples_without_code = 0;   // of them

@@ -26,8 +26,13 @@ analysis::SessionData session() {
 }
 
 KernelReport report_of(const analysis::SessionData& data, const analysis::CallerLimits& limits) {
-  return {
-      data.summary, "gemm", "gemm", 3, 1000, analysis::kernel_callers(data, {}, "gemm", limits)};
+  return {data.summary,
+          "gemm",
+          "gemm",
+          3,
+          1000,
+          analysis::coverage(data, {}),
+          analysis::kernel_callers(data, {}, "gemm", limits)};
 }
 
 TEST(KernelReport, TextNamesCallersByWhatTheLogTells) {
@@ -45,6 +50,27 @@ LAUNCHED FROM
             backward              1  300 ns  30.0%
             (no scope)            1  100 ns  10.0%
 )");
+}
+
+TEST(KernelReport, SaysThatLaunchesAreThoseOfThePhases) {
+  analysis::testing::TestSession made;
+  made.data.summary.duration_ns = 10'000;
+  made.data.summary.ended = true;
+  for (const int64_t start : {1000, 5000}) {
+    made.coverage("Trace", start, 1000);
+    made.kernel("gemm", start, 500);
+  }
+  const analysis::SessionData data = made.finish();
+  TextPage page(120, false);
+  write_kernel(page, report_of(data, {}), {}, false);
+  EXPECT_NE(page.text().find("2 phases, which cover 20.0% of the session: totals are those of the "
+                             "phases\n"),
+            std::string::npos)
+      << page.text();
+  const auto json = Json::parse(json_kernel_report(report_of(data, {}), false));
+  ASSERT_TRUE(json.is_ok());
+  EXPECT_TRUE((*json)["coverage"]["is_budgeted"].as_bool());
+  EXPECT_EQ((*json)["coverage"]["covered_ns"].as_integer(), 2000);
 }
 
 TEST(KernelReport, JsonCountsWhatAListLeavesOut) {

@@ -142,9 +142,13 @@ class Builder {
         stalls_(stalls),
         counts_(counts),
         request_(request),
-        report_{session.summary, kernel.name,
-                kernel.function, kernel.launches,
-                kernel.time_ns,  analysis::kernel_callers(session, options, kernel.function)} {}
+        report_{session.summary,
+                kernel.name,
+                kernel.function,
+                kernel.launches,
+                kernel.time_ns,
+                analysis::coverage(session, options),
+                analysis::kernel_callers(session, options, kernel.function)} {}
 
   const KernelReport& build() {
     for (const KernelStalls& sampled : stalls_) {

@@ -224,8 +224,8 @@ class ArchitectureTest(unittest.TestCase):
                     self.assertRegex(text(page), rf"(src/{folder.name}/|\*\*{folder.name}\*\*)", page)
 
     def test_it_stays_short(self):
-        self.assertLess(len(text("ARCHITECTURE.md").splitlines()), 200)
-        self.assertLess(len(text("src/README.md").splitlines()), 40)
+        self.assertLess(len(text("ARCHITECTURE.md").splitlines()), 220)
+        self.assertLess(len(text("src/README.md").splitlines()), 50)
 
 
 class PagesTest(unittest.TestCase):

@@ -113,6 +113,19 @@ TEST_F(PcSampling, ACallThatDoesNotComeBackEndsSamplingAndHoldsNobody) {
   }));
 }
 
+TEST_F(PcSampling, SamplingEndsAndRecordsGoOn) {
+  begin();
+  ASSERT_TRUE(drain_until_windows(1));
+  EXPECT_TRUE(tracer_->end_sampling());
+  EXPECT_FALSE(tracer_->end_sampling()) << "none are being taken";
+  EXPECT_EQ(sampling_->enabled(), 0u);
+  EXPECT_FALSE(sampling_->is_initialized()) << "launches have their speed back";
+  standin_->launch({});
+  drain();
+  EXPECT_EQ(tracer_->status().state, "recording");
+  EXPECT_EQ(finish().kernel_records, 1u);
+}
+
 TEST_F(PcSampling, AFullBufferIsCountedAndBringsNothing) {
   const SampledPc sample;
   sampling_->set_samples(&sample, 1);
@@ -125,6 +138,29 @@ TEST_F(PcSampling, AFullBufferIsCountedAndBringsNothing) {
   EXPECT_TRUE(rows(Kind::PcSample).empty());
   EXPECT_EQ(ledger.completeness(), format::Completeness::Incomplete);
   EXPECT_EQ(ledger.completeness_of_trace(), format::Completeness::Complete);
+}
+
+TEST_F(PcSampling, AFullBufferIsOfOneWindow) {
+  const SampledPc sample;
+  sampling_->set_samples(&sample, 1);
+  sampling_->fill_buffer(true);
+  begin();
+  ASSERT_TRUE(drain_until_windows(1));
+  sampling_->fill_buffer(false);
+  EXPECT_TRUE(drain_until([&] { return !rows(Kind::PcSample).empty(); }));
+}
+
+TEST_F(PcSampling, ALaunchThatDoesNotReturnLeavesSamplingAndCuptiOn) {
+  begin();
+  ASSERT_TRUE(drain_until_windows(1));
+  HeldCall held(sampling_->launch);
+  tracer_->stop();
+  drain();
+  EXPECT_EQ(lacking(), "launch_hangs");
+  finish();
+  EXPECT_EQ(standin_->finalized(), 0u);
+  EXPECT_EQ(events("stays_attached").size(), 1u);
+  held.release();
 }
 
 TEST_F(PcSampling, WithoutPermissionTracingGoesOnAndTheSessionSaysWhatToDo) {
@@ -162,6 +198,34 @@ TEST_F(PcSampling, NoCallIsEverMadeWhileSixteenThreadsLaunch) {
   EXPECT_EQ(sampling_->disturbed(), 0u);
   EXPECT_GT(*ledger.launches_held, 0u);
   EXPECT_GE(*ledger.launches_held_ns, *ledger.longest_hold_ns);
+}
+
+// CUPTI crashes a thread that it finds at the entry of a call when it is given up.
+TEST_F(PcSampling, NobodyEntersACallWhenCuptiIsGivenUp) {
+  standin_->delay_entry(1'000);
+  std::atomic<bool> ends{false};
+  std::atomic<int> launches{0};
+  std::vector<std::thread> program;
+  for (int i = 0; i < 4; ++i) {
+    program.emplace_back([&] {
+      while (!ends) {
+        sampling_->launch(nullptr, nullptr);
+        ++launches;
+      }
+    });
+  }
+  for (int cycle = 0; cycle < 10; ++cycle) {
+    EXPECT_TRUE(start({}).available);
+    launches = 0;
+    EXPECT_TRUE(drain_until([&] { return launches > 100; }));
+    finish();
+    EXPECT_EQ(events("detach_deferred").size(), 0u);
+    sink_ = {};
+  }
+  ends = true;
+  for (std::thread& thread : program) thread.join();
+  EXPECT_EQ(standin_->finalized(), 10u);
+  EXPECT_EQ(standin_->surprised(), 0u);
 }
 
 TEST_F(PcSampling, ADeepScopeTakesOneWindowAfterAnother) {

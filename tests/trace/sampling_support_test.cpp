@@ -118,8 +118,21 @@ TEST_F(SamplingSupport, AGpuThatCuptiDoesNotSample) {
 }
 
 TEST_F(SamplingSupport, WithoutAGpuTheDoctorDoesNotPromiseIt) {
-  describe_gpu_({.is_absent = true});
+  describe_gpu_({.count = 0});
   expect_doctor_says("no_gpu", "CUDA does not start");
+}
+
+TEST_F(SamplingSupport, OneGpuThatRefusesDoesNotEndSamplingOfOthers) {
+  describe_gpu_({.count = 2});
+  standin_->fail("cuptiPCSamplingEnable", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+  begin();
+  ASSERT_TRUE(drain_until([&] { return lacking() == "permission_denied"; }));
+  EXPECT_EQ(sink_.lines[format::Kind::Capability].front()["got"].as_string(), "in part");
+  EXPECT_EQ(events("sampling_refused").size(), 1u);
+  standin_->fail("cuptiPCSamplingEnable", 0);
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  EXPECT_TRUE(drain_until([&] { return tracer_->status().sampling->windows >= 1; }));
+  EXPECT_TRUE(events("sampling_ended").empty());
 }
 
 TEST_F(SamplingSupport, Mps) {

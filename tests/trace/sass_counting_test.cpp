@@ -60,7 +60,7 @@ TEST_F(SassCounting, CountsCarryFunctionModulePcAndMetricAndLaunchesAreCountedNo
   begin();
   ASSERT_TRUE(drain_until_counting());
   EXPECT_EQ(tracer_->status().counting, "counting");
-  EXPECT_EQ(counting_->metrics(), 7u) << "the preset's";
+  EXPECT_EQ(counting_->metrics(), 8u) << "the preset's";
   for (int i = 0; i < 10; ++i) standin_->launch({});
   const format::Ledger ledger = finish();
   ASSERT_EQ(rows(Kind::SassMetric).size(), 2u) << "what was not asked for, and zeros, have no row";
@@ -129,7 +129,7 @@ TEST_F(SassCounting, WhatTheGpuDoesNotHaveIsLeftOut) {
   counting_->lose_metric("smsp__sass_sectors_mem_global");
   begin({"efficiency", "smsp__sass_nonsense", "smsp__sass_inst_executed"});
   ASSERT_TRUE(drain_until_counting());
-  EXPECT_EQ(counting_->metrics(), 7u);
+  EXPECT_EQ(counting_->metrics(), 7u);  // a preset of eight, less one
   finish();
 }
 

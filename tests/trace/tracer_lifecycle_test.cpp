@@ -177,6 +177,38 @@ TEST_F(Lifecycle, ACallThatIsUnderWayFinalisesWhenItReturns) {
   }
 }
 
+// It would crash when it goes on.
+TEST_F(Lifecycle, CuptiIsNotGivenUpUnderAThreadAtTheGate) {
+  ASSERT_TRUE(start().available);
+  standin_->launch({});
+  LaunchGate& gate = CallWatch::instance().launch_gate();
+  gate.close();
+  std::thread program([&] { standin_->launch({}); });
+  ASSERT_TRUE(base::eventually([&] { return gate.waiting() == 1; }));
+  tracer_->stop();
+  drain();
+  EXPECT_EQ(standin_->finalized(), 0u);
+  EXPECT_TRUE(tracer_->is_still_attached());
+  EXPECT_EQ(events("stays_attached").size(), 1u);
+  gate.open();
+  program.join();
+  ASSERT_TRUE(start().available);
+  standin_->launch({});
+  finish();
+  EXPECT_EQ(standin_->finalized(), 1u);
+}
+
+TEST_F(Lifecycle, WhatIsUnwantedByTheTimeItIsSubscribedGoesNoFurther) {
+  const std::atomic<bool> is_unwanted{true};
+  EXPECT_EQ(start({.is_unwanted = &is_unwanted}).reason, "paused");
+  EXPECT_EQ(standin_->enabled_kinds(), 0u);
+  callbacks_->load_module(nullptr, nullptr);  // the first call to be seen gives CUPTI up
+  EXPECT_FALSE(standin_->is_subscribed());
+  ASSERT_TRUE(start().available) << "nothing of it is left";
+  standin_->launch({});
+  EXPECT_EQ(finish().kernel_records, 1u);
+}
+
 TEST_F(Lifecycle, ASessionThatStartsBeforeThatTakesCuptiBack) {
   ASSERT_TRUE(start().available);
   HeldCall held(callbacks_->device_synchronize);

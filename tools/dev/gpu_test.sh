@@ -5,8 +5,8 @@
 
 readonly portable=build/portable
 # What has to travel to the GPU machine besides the sources: bin, lib and benchmarks of the folder.
-readonly carried_archive=build/portable.tar.gz
-readonly carried_limit_mib=64
+readonly carried_archive=build/portable.tar.xz
+readonly carried_limit_mib=48  # the sources travel with it, 64 MiB in all
 
 gpu_test_main() {
   case ${1:-} in
@@ -31,7 +31,8 @@ gpu_test_build() {
   configure portable -DGPUFL_CUDA=ON -DGPUFL_BENCH=ON
   build_preset portable
   carry_package
-  tar -czf "$carried_archive" -C "$portable" bin lib benchmarks
+  # The programs have much in common, which xz finds across files and gzip does not.
+  tar -c -C "$portable" bin lib benchmarks | xz --threads=0 -5 >"$carried_archive"
   carried_sum >"$portable/carried_sum"
   local size_mib
   size_mib=$(du -m "$carried_archive" | cut -f1)
@@ -47,7 +48,10 @@ unpack_carried() {
   if [[ -f $portable/carried_sum && $(<"$portable/carried_sum") == "$(carried_sum)" ]]; then return; fi
   rm -rf "${portable:?}"/{bin,lib,benchmarks}
   mkdir -p "$portable"
-  tar -xzf "$carried_archive" -C "$portable"
+  # Python's where there is no xz.
+  tar -xJf "$carried_archive" -C "$portable" 2>/dev/null ||
+    python3 -m tarfile -e "$carried_archive" "$portable" ||
+    die "could not unpack $carried_archive: it takes xz or python3"
   carried_sum >"$portable/carried_sum"
 }
 

@@ -81,7 +81,7 @@ std::string phases_text(uint64_t phases, double share) {
 Figure<std::map<uint32_t, KernelEstimate>> kernel_estimates(const SessionData& session,
                                                             const AnalysisOptions& options) {
   const Coverage covered = coverage(session, options);
-  if (!covered.is_budgeted) return Unknown{"all of the session was recorded", ""};
+  if (!covered.is_budgeted) return Unknown{"it was not recorded within a budget", ""};
   const Intervals recorded = recorded_spans(session, options);
   const Selection selection(session.tables, options);
   const Kernels& kernels = session.tables.kernels;

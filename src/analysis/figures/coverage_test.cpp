@@ -126,9 +126,8 @@ TEST(CoverageTest, PhasesThatSomebodyAskedForAreNoBudget) {
 TEST(CoverageTest, OneThatCouldNotDetachIsWhole) {
   TestSession session;
   session.data.summary.header.overhead_budget_ppm = 20'000;
-  session.coverage(
-      "Trace", 0, 1'000,
-      {.why = format::CoverageReason::Session, .ending = format::CoverageEnd::Session});
+  session.coverage("Trace", 0, 1'000,
+                   {.why = format::CoverageReason::Budget, .ending = format::CoverageEnd::Session});
   session.kernel("gemm", 0, 1'000);
   EXPECT_FALSE(coverage(session.finish(), {}).is_budgeted);
 }
@@ -151,41 +150,82 @@ TEST(CoverageTest, StepsOutsideOfPhasesTakeNothingOfTheRecordedTime) {
   EXPECT_FALSE(overview.scopes[0].iteration_gpu_ns);
 }
 
-TEST(PhasesTest, TheLastOfALogWithoutEndIsInferredFromTheEvent) {
+TEST(CoverageTest, TurnsOfSamplesAreNoBudget) {
+  TestSession session;
+  session.data.summary.duration_ns = 61'000;
+  session.data.summary.ended = true;
+  session.coverage(
+      "PcSampling", 0, 60'000,
+      {.why = format::CoverageReason::Session, .ending = format::CoverageEnd::Schedule});
+  session.coverage(
+      "Trace", 60'040, 960,
+      {.why = format::CoverageReason::Schedule, .ending = format::CoverageEnd::Session});
+  session.kernel("gemm", 100, 500);
+  const SessionData data = session.finish();
+  const Coverage found = coverage(data, {});
+  EXPECT_FALSE(found.is_budgeted);
+  EXPECT_EQ(found.phases, 2u);
+  EXPECT_EQ(recorded_spans(data, {}), (Intervals{{0, 60'000}, {60'040, 61'000}}));
+  EXPECT_EQ(kernel_estimates(data, {}).unknown().reason, "it was not recorded within a budget");
+}
+
+TEST(CoverageTest, APhaseThatADeepScopeMadeLongerIsNoSampleOfTheRun) {
+  TestSession session = four_phases();
+  session.coverage(
+      "Trace", 9'600, 300,
+      {.why = format::CoverageReason::Budget, .ending = format::CoverageEnd::DeepScope});
+  session.kernel("checkpoint", 9'650, 200);
+  const auto found = kernel_estimates(session.finish(), {});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 2u);  // gemm and relu
+  EXPECT_DOUBLE_EQ(found->begin()->second.share.value, 0.5);
+}
+
+// The last event is `change`, and then comes a kernel.
+SessionData broken_off(const RecordingChange& change) {
   TestSession session = four_phases();
   session.data.summary.ended = false;
-  session.data.summary.resumed_ns = 9'600;
-  const SessionData data = session.finish();
+  session.data.summary.last_change = change;
+  session.kernel("checkpoint", 9'700, 200);
+  return session.finish();
+}
+
+TEST(PhasesTest, TheLastOfALogWithoutEndIsInferredFromTheEvent) {
+  const SessionData data = broken_off({true, 9'600, "budget"});
   const auto phases = traced_phases(data);
   ASSERT_TRUE(phases);
   EXPECT_TRUE(phases->is_last_inferred);
   ASSERT_EQ(phases->spans.size(), 5u);
   EXPECT_EQ(phases->spans.back(), (Interval{9'600, 10'000}));
-  EXPECT_TRUE(coverage(data, {}).is_last_inferred);
+  const Coverage found = coverage(data, {});
+  EXPECT_TRUE(found.is_last_inferred);
+  EXPECT_EQ(found.phases, data.summary.all_coverage().phases);
+  EXPECT_EQ(found.covered_ns, data.summary.all_coverage().phase_ns);
+  EXPECT_EQ(kernel_estimates(data, {})->size(), 3u);
 }
 
-TEST(PhasesTest, ElseFromTheWork) {
-  TestSession session = four_phases();
-  session.data.summary.ended = false;
-  session.kernel("gemm", 9'700, 10);
-  EXPECT_EQ(traced_phases(session.finish())->spans.back(), (Interval{9'700, 10'000}));
-  // Before the first row of a phase, all is one.
-  TestSession first;
-  first.data.summary.duration_ns = 500;
-  first.data.summary.header.overhead_budget_ppm = 20'000;
-  first.kernel("gemm", 100, 10);
-  const auto phases = traced_phases(first.finish());
+TEST(PhasesTest, WhatIsInferredOfADeepScopeIsNoSampleOfTheRunEither) {
+  for (const char* const why : {"deep scope", "request"}) {
+    const SessionData data = broken_off({true, 9'600, why});
+    EXPECT_TRUE(coverage(data, {}).is_last_inferred);
+    EXPECT_EQ(kernel_estimates(data, {})->size(), 2u) << why;
+  }
+}
+
+TEST(PhasesTest, WorkAfterTheLastPhaseIsNoPhase) {
+  const SessionData data = broken_off({false, 9'690, "budget"});
+  const auto phases = traced_phases(data);
   ASSERT_TRUE(phases);
-  EXPECT_EQ(phases->spans, (Intervals{{0, 500}}));
-  EXPECT_TRUE(phases->is_last_inferred);
-}
-
-TEST(PhasesTest, NoneIsInferredWhereNothingSaysSo) {
-  TestSession detached = four_phases();
-  detached.data.summary.ended = false;
-  const auto phases = traced_phases(detached.finish());
   EXPECT_EQ(phases->spans.size(), 4u);
   EXPECT_FALSE(phases->is_last_inferred);
+  EXPECT_EQ(coverage(data, {}).covered_ns, 4'000);
+}
+
+TEST(PhasesTest, NothingIsKnownOfASessionThatWasNeverAttached) {
+  TestSession dormant;
+  dormant.data.summary.duration_ns = 500;
+  dormant.data.summary.header.overhead_budget_ppm = 20'000;
+  EXPECT_EQ(coverage(dormant.finish(), {}).covered_ns, 0);
   TestSession none;
   none.kernel("gemm", 0, 10);
   EXPECT_FALSE(traced_phases(none.finish()));

@@ -4,84 +4,45 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/code/kernel_name.hpp"
 #include "analysis/figures/missing.hpp"
-#include "analysis/figures/phases.hpp"
-#include "analysis/figures/recorded_time.hpp"
 #include "analysis/figures/sample_rows.hpp"
-#include "analysis/figures/scope_busy.hpp"
-#include "format/columns.hpp"
+#include "analysis/figures/sample_windows.hpp"
+#include "analysis/figures/scope_shares.hpp"
 #include "symbols/demangle.hpp"
 
 namespace gpufl::analysis {
 namespace {
-
-// When each window began, of each device; windows of no device are of all.
-class WindowStarts {
- public:
-  explicit WindowStarts(const Tables& tables) {
-    namespace column = format::coverage_column;
-    const auto found = tables.others.find(format::Kind::Coverage);
-    if (found == tables.others.end()) return;
-    const format::Batch& rows = found->second;
-    for (size_t row = 0; row < rows.rows(); ++row) {
-      const bool is_window =
-          rows.at(column::kShape, row) == static_cast<int64_t>(format::CoverageShape::Window);
-      if (!is_window) continue;
-      starts_[rows.at(column::kDevice, row, -1)].push_back(rows.at(column::kStart, row));
-      const bool is_deep =
-          rows.at(column::kWhy, row) == static_cast<int64_t>(format::CoverageReason::DeepScope);
-      if (is_deep) deep_.insert(rows.at(column::kStart, row));
-    }
-    for (auto& [device, starts] : starts_) std::sort(starts.begin(), starts.end());
-  }
-  // Samples have the time of their window's end, or a later one, but before the next one's. Where
-  // the log has no windows, samples of one time are of one.
-  int64_t of(const SampleRow& row) const {
-    for (const int64_t device : {row.device, int64_t{-1}}) {
-      const auto starts = starts_.find(device);
-      if (starts == starts_.end()) continue;
-      const auto next = std::lower_bound(starts->second.begin(), starts->second.end(), row.time);
-      return next == starts->second.begin() ? row.time : *(next - 1);
-    }
-    return row.time;
-  }
-  // Windows follow one another where a scope asked for it: they say what its kernels wait for, but
-  // are no sample of the run.
-  bool is_deep(int64_t window) const { return deep_.contains(window); }
-
- private:
-  std::map<int64_t, std::vector<int64_t>> starts_;
-  std::set<int64_t> deep_;
-};
 
 struct WindowSample {
   int64_t window = 0;
   int64_t device = -1;
   uint32_t function = 0, stall = 0;
   uint64_t samples = 0;
+  bool is_deep = false;
 };
 
 // Sums over windows.
 struct FunctionSums {
   WholeSums whole;                            // of its own samples
-  PartSums of_all;                            // of those of all functions
+  PartSums of_all;                            // of those of all functions, without deep windows
   std::map<std::string, PartSums> of_stalls;  // of its own
 };
 
 class WindowSums {
  public:
-  WindowSums(const Tables& tables, const AnalysisOptions& options) : rows_(tables, options) {
-    const WindowStarts windows(tables);
+  WindowSums(const SessionData& session, const AnalysisOptions& options)
+      : rows_(session.tables, options) {
+    const SampleWindows windows(session);
     std::vector<WindowSample> samples;
     rows_.visit([&](const SampleRow& row) {
       if (row.is_not_issued) return;
-      samples.push_back({windows.of(row), row.device, row.function, row.stall, row.samples});
+      samples.push_back({windows.start_of(row), row.device, row.function, row.stall, row.samples,
+                         windows.stretch_of(row) != 0});
     });
     // GPUs are sampled in windows of their own.
     const auto key = [](const WindowSample& sample) {
@@ -92,7 +53,7 @@ class WindowSums {
     for (size_t begin = 0; begin < samples.size();) {
       size_t end = begin;
       while (end < samples.size() && key(samples[end]) == key(samples[begin])) ++end;
-      add_window({samples.data() + begin, end - begin}, windows.is_deep(samples[begin].window));
+      add_window({samples.data() + begin, end - begin}, samples[begin].is_deep);
       begin = end;
     }
   }
@@ -203,26 +164,27 @@ class ScopeDivision {
 
   void divide(const AnalysisOptions& options, StallFigures& figures) {
     if (paths_->paths.empty()) return;
-    const auto shares = scope_shares(session_, options);
+    const ScopeShares shares(session_, options);
     const SampleRows rows(session_.tables, options);
-    std::map<uint32_t, std::map<std::string, uint64_t>> unnamed;  // by function and reason
+    // By group and function, and by reason.
+    std::map<std::pair<size_t, uint32_t>, std::map<std::string, uint64_t>> unnamed;
     rows.visit([&](const SampleRow& row) {
       if (row.is_not_issued) return;
       const auto path = path_of_id_.find(row.scope);
       if (row.scope == 0 || path == path_of_id_.end()) {
-        unnamed[row.function][rows.reason(row.stall)] += row.samples;
+        unnamed[{shares.group_of(row), row.function}][rows.reason(row.stall)] += row.samples;
       } else {
         add(path->second, rows.reason(row.stall), static_cast<double>(row.samples), true);
       }
     });
-    for (const auto& [function, stalls] : unnamed) {
-      const auto found = shares.find(function);
+    for (const auto& [key, stalls] : unnamed) {
+      const std::vector<ScopeShare>* const parts = shares.of(key.first, key.second);
       for (const auto& [reason, samples] : stalls) {
-        if (found == shares.end()) {
+        if (parts == nullptr) {
           figures.without_scope += samples;
           continue;
         }
-        for (const auto& [path, share] : found->second) {
+        for (const auto& [path, share] : *parts) {
           add(path, reason, static_cast<double>(samples) * share, false);
         }
       }
@@ -248,41 +210,12 @@ class ScopeDivision {
 
 }  // namespace
 
-std::unordered_map<uint32_t, std::vector<ScopeShare>> scope_shares(const SessionData& session,
-                                                                   const AnalysisOptions& options) {
-  Intervals both = recorded_spans(session, options);
-  const Intervals sampled = engine_phases(session, "PcSampling");
-  if (!sampled.empty()) both = intersect(both, sampled);
-  const Tables& tables = session.tables;
-  const Kernels& kernels = tables.kernels;
-  const Selection selection(tables, options);
-  const std::vector<uint32_t> path_of_caller =
-      paths_of_callers(tables, *session.scope_paths(options));
-  std::unordered_map<uint32_t, std::map<uint32_t, double>> times;  // by name and path
-  size_t row = 0;
-  for (const Interval& span : both) {
-    for (; row < kernels.rows() && kernels.start[row] < span.end; ++row) {
-      if (kernels.start[row] < span.start || !selection.includes(kernels, row)) continue;
-      times[tables.config(kernels.config[row]).name][path_of_caller[kernels.caller[row]]] +=
-          static_cast<double>(std::max<int64_t>(0, kernels.duration[row]));
-    }
-  }
-  std::unordered_map<uint32_t, std::vector<ScopeShare>> shares;
-  for (const auto& [name, by_path] : times) {
-    double total_ns = 0;
-    for (const auto& [path, time_ns] : by_path) total_ns += time_ns;
-    if (total_ns <= 0) continue;
-    for (const auto& [path, time_ns] : by_path) shares[name].push_back({path, time_ns / total_ns});
-  }
-  return shares;
-}
-
 Figure<StallFigures> stall_figures(const SessionData& session, const AnalysisOptions& options) {
   AnalysisOptions all_scopes = options;
   all_scopes.scope.clear();
   const std::vector<KernelStalls> parts = kernel_stalls(session.tables, all_scopes);
   if (parts.empty()) return missing_samples(session.summary);
-  const WindowSums sums(session.tables, all_scopes);
+  const WindowSums sums(session, all_scopes);
   std::map<uint32_t, std::vector<const KernelStalls*>> by_name;
   for (const KernelStalls& part : parts) by_name[part.name].push_back(&part);
 
@@ -293,7 +226,9 @@ Figure<StallFigures> stall_figures(const SessionData& session, const AnalysisOpt
     const auto found = sums.functions.find(name);
     const FunctionSums of_function = found == sums.functions.end() ? FunctionSums{} : found->second;
     SampledFunction function = function_of(its_parts, session.tables, of_function, options.top);
-    if (const auto share = of_all.of(of_function.of_all)) {
+    if (of_function.of_all.sum <= 0 && of_function.whole.sum > 0) {
+      function.share = Unknown{"it was sampled only while a deep scope was open", ""};
+    } else if (const auto share = of_all.of(of_function.of_all)) {
       function.share = *share;
       function.share->high = std::min(1.0, share->high);
     } else {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/figures/kernel_stalls.hpp"
@@ -38,15 +37,16 @@ struct SampledFunction {
   std::string label, full_name;  // short, and demangled
   uint64_t samples = 0;
   std::map<int64_t, uint64_t> by_device;
-  // Of the samples of the whole run; unknown with fewer than kMinClusters windows.
+  // Of the samples of the whole run; unknown with fewer than kMinClusters windows, and where a deep
+  // scope asked for all of its samples.
   Figure<Estimate> share;
   std::vector<StallShare> stalls;           // most samples first
   std::vector<SampledInstruction> hottest;  // options.top of them, most samples first
 };
 
 // Samples of kernels by the innermost scope that they were launched in. Rows that name their scope
-// are exact; others are an estimate: each kernel's samples are divided as its traced time is, while
-// both were recorded, as if it stalled alike in all scopes.
+// are exact; others are an estimate: each kernel's samples are divided as its traced time is while
+// they were taken (ScopeShares), as if it stalled alike in all scopes.
 struct ScopeSamples {
   std::string path;  // "train > step / 3"; empty: in none
   double exact = 0, estimated = 0;
@@ -56,20 +56,11 @@ struct ScopeSamples {
 
 struct StallFigures {
   uint64_t samples = 0;                    // that rows tell of
-  uint64_t windows = 0;                    // that have any of them
+  uint64_t windows = 0;                    // that have any of them, without those of deep scopes
   std::vector<SampledFunction> functions;  // most samples first
   std::vector<ScopeSamples> scopes;        // likewise; empty where the program has no scope
-  uint64_t without_scope = 0;              // samples of functions of which no kernel was traced
+  uint64_t without_scope = 0;  // samples of functions of which no kernel was traced meanwhile
 };
-
-// How a kernel's traced time, while both it and samples were recorded, divides among the innermost
-// scopes: by id of Tables::names. Shares of a name add up to 1.
-struct ScopeShare {
-  uint32_t path = 0;  // of SessionData::scope_paths(); kNoRow: in none
-  double share = 0;
-};
-std::unordered_map<uint32_t, std::vector<ScopeShare>> scope_shares(const SessionData& session,
-                                                                   const AnalysisOptions& options);
 
 // Unknown where nothing was sampled. Options' scope is not looked at.
 Figure<StallFigures> stall_figures(const SessionData& session, const AnalysisOptions& options);

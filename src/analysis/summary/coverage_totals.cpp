@@ -13,11 +13,10 @@ void add_known(uint64_t& total, int64_t count) {
   if (count > 0) total += static_cast<uint64_t>(count);
 }
 
-template <typename Reason>
-bool is_paced(int64_t reason) {
-  return reason == static_cast<int64_t>(Reason::Budget) ||
-         reason == static_cast<int64_t>(Reason::DeepScope) ||
-         reason == static_cast<int64_t>(Reason::Schedule);
+// Nobody else lets go of the program to spare it: turns of samples go on as turns without.
+bool is_of_budget(int64_t ending) {
+  return ending == static_cast<int64_t>(format::CoverageEnd::Budget) ||
+         ending == static_cast<int64_t>(format::CoverageEnd::DeepScope);
 }
 
 }  // namespace
@@ -68,8 +67,15 @@ void EngineCoverage::add(const format::Batch& rows, size_t row) {
   ++phases;
   phase_ns = saturating_add(phase_ns, duration_ns);
   phase_cost.add(cost_ns, measure);
-  is_paced |= analysis::is_paced<format::CoverageReason>(rows.at(column::kWhy, row)) ||
-              analysis::is_paced<format::CoverageEnd>(rows.at(column::kEnding, row));
+  last_end_ns = std::max(last_end_ns, saturating_add(rows.at(column::kStart, row), duration_ns));
+  is_paced |= is_of_budget(rows.at(column::kEnding, row));
+}
+
+CoverageCost EngineCoverage::cost() const {
+  if (phase_cost.total_ns()) return phase_cost;
+  CoverageCost cost = window_cost;
+  cost.unknown += phase_cost.unknown;
+  return cost;
 }
 
 EngineCoverage sum_of(const std::vector<EngineCoverage>& engines) {
@@ -83,6 +89,7 @@ EngineCoverage sum_of(const std::vector<EngineCoverage>& engines) {
     sum.window_cost.add(engine.window_cost);
     sum.samples += engine.samples;
     sum.dropped += engine.dropped;
+    sum.last_end_ns = std::max(sum.last_end_ns, engine.last_end_ns);
     sum.is_paced |= engine.is_paced;
   }
   return sum;

@@ -34,10 +34,11 @@ struct EngineCoverage {
   int64_t phase_ns = 0, window_ns = 0;  // durations, added up
   CoverageCost phase_cost, window_cost;
   uint64_t samples = 0, dropped = 0;  // of windows
-  bool is_paced = false;  // it came and went by itself, to cost less than all the time would
+  int64_t last_end_ns = 0;            // of phases
+  bool is_paced = false;              // phases ended to stay within a budget
 
-  // Of the phases where they have any, else of the windows in them.
-  const CoverageCost& cost() const { return phase_cost.total_ns() ? phase_cost : window_cost; }
+  // Of the phases where any is known, else of the windows in them.
+  CoverageCost cost() const;
   void add(const format::Batch& rows, size_t row);
 };
 

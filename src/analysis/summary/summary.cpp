@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/math/saturating.hpp"
 #include "format/former_names.hpp"
 
 namespace gpufl::analysis {
@@ -16,8 +17,34 @@ using format::Kind;
 
 bool SessionSummary::is_budgeted() const {
   // One that could not detach stayed attached, whatever the budget.
-  const EngineCoverage all = sum_of(coverage);
+  const EngineCoverage all = all_coverage();
   return all.phases > 0 ? all.is_paced : header.overhead_budget_ppm.has_value();
+}
+
+std::optional<Interval> SessionSummary::open_phase() const {
+  const EngineCoverage told = sum_of(coverage);
+  // Logs of sessions without a budget may be older than `coverage`.
+  if (ended || (told.phases == 0 && !header.overhead_budget_ppm)) return std::nullopt;
+  int64_t start_ns = 0;
+  if (last_change) {
+    if (!last_change->is_on || last_change->time_ns < told.last_end_ns) return std::nullopt;
+    start_ns = last_change->time_ns;
+  } else if (told.phases > 0 || activity == ActivityTotals()) {
+    return std::nullopt;
+  }
+  if (start_ns >= duration_ns) return std::nullopt;
+  return Interval{start_ns, duration_ns};
+}
+
+EngineCoverage SessionSummary::all_coverage() const {
+  EngineCoverage all = sum_of(coverage);
+  if (const auto open = open_phase()) {
+    ++all.phases;
+    ++all.phase_cost.unknown;
+    all.phase_ns = saturating_add(all.phase_ns, open->length());
+    all.last_end_ns = open->end;
+  }
+  return all;
 }
 
 void SummaryBuilder::see_times(const format::Batch& batch) {
@@ -108,9 +135,9 @@ void SummaryBuilder::see_event(const Json& line) {
   ++summary_.event_counts[name];
   const bool resumes = name == "recording_resumed";
   if (resumes || name == "recording_paused") {
-    summary_.resumed_ns = resumes ? std::optional(line["time"].as_integer()) : std::nullopt;
-    // The turns of a budget are many, and have rows.
     const std::string& why = line["why"].as_string();
+    summary_.last_change = {resumes, line["time"].as_integer(), why};
+    // The turns of a budget are many, and have rows.
     if (why == "budget" || why == "schedule" || why == "deep scope") return;
   }
   if (summary_.events.size() < SessionSummary::kMaxEvents) summary_.events.push_back(line);

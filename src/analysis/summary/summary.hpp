@@ -29,6 +29,13 @@ namespace gpufl::analysis {
 
 using format::Capability;
 
+// An event that says that GPUs are recorded from now on, or no longer.
+struct RecordingChange {
+  bool is_on = false;
+  int64_t time_ns = 0;
+  std::string why;  // as in `coverage` rows
+};
+
 struct SessionSummary {
   format::SessionHeader header;
   std::filesystem::path dir;
@@ -46,10 +53,8 @@ struct SessionSummary {
   std::vector<MarkerTotal> markers;
   std::vector<CounterTotal> counters;
   std::vector<MetricSeries> metrics;
-  // Since when GPUs were recorded where the log ends, as its last event of that says. None: they
-  // were not, or it has none.
-  std::optional<int64_t> resumed_ns;
-  std::vector<EngineCoverage> coverage;   // by engine; empty: nobody says
+  std::optional<RecordingChange> last_change;  // none: the log has no such event
+  std::vector<EngineCoverage> coverage;        // by engine, as rows tell; empty: nobody says
   std::map<std::string, uint64_t> rows;   // by kind, as read; what the ledger counts as written
   std::vector<format::Problem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
@@ -59,6 +64,12 @@ struct SessionSummary {
   // Whether its GPU work is that of phases, chosen so as to stay within a budget: sums and counts
   // are then not those of the whole session.
   bool is_budgeted() const;
+  // The phase that was under way where the log breaks off, which has no row for that reason: from
+  // the last event on, else from the session's start. Work alone says nothing, because kernels that
+  // were launched in a phase may begin after it.
+  std::optional<Interval> open_phase() const;
+  // Of all engines together, with the open phase, whose cost nobody knows.
+  EngineCoverage all_coverage() const;
 
   static constexpr size_t kMaxEvents = 200;
   static constexpr size_t kMaxProblems = 100;

@@ -119,7 +119,114 @@ TEST(SummaryBuilderTest, TurnsOfABudgetAreCountedAndNotListed) {
   const SessionSummary summary = builder.finish();
   EXPECT_EQ(summary.events.size(), 2u);
   EXPECT_EQ(summary.event_counts.at("recording_paused"), 300u);
-  EXPECT_EQ(summary.resumed_ns, 20);
+  ASSERT_TRUE(summary.last_change);
+  EXPECT_TRUE(summary.last_change->is_on);
+  EXPECT_EQ(summary.last_change->time_ns, 20);
+  EXPECT_EQ(summary.last_change->why, "budget");
+}
+
+// A log of a budget that breaks off; lines as the recorder writes them, the row before its event.
+class BrokenOffLog {
+ public:
+  BrokenOffLog() { dictionaries_.define(Dict::Name, 1, "Trace"); }
+  void phase(int64_t start, int64_t end) {
+    Batch rows(Kind::Coverage);
+    rows.push_row({start, end - start, 1, 0, 1, 1, 7, 1, -1, -1, -1, 5});
+    builder_.on_batch(rows, dictionaries_);
+  }
+  void event(const char* line) { builder_.on_object(Kind::Event, object(line)); }
+  void paused() { event(R"({"time":1200,"name":"recording_paused","why":"budget"})"); }
+  void resumed() { event(R"({"time":5000,"name":"recording_resumed","why":"budget"})"); }
+  void kernel(int64_t start) {
+    Batch rows(Kind::Kernel);
+    rows.mutable_column(format::kernel_column::kStart).push_back(start);
+    rows.mutable_column(format::kernel_column::kDuration).push_back(10);
+    rows.set_rows(1);
+    builder_.on_batch(rows, dictionaries_);
+  }
+  SessionSummary finish() {
+    builder_.on_object(Kind::Clock, object(R"({"time":9000})"));
+    SessionSummary summary = builder_.finish();
+    summary.header.overhead_budget_ppm = 20'000;
+    return summary;
+  }
+
+ private:
+  SummaryBuilder builder_;
+  format::Dictionaries dictionaries_;
+};
+
+TEST(OpenPhaseTest, BeginsWithTheLastEvent) {
+  BrokenOffLog log;
+  log.phase(0, 1'000);
+  log.paused();
+  log.resumed();
+  const SessionSummary summary = log.finish();
+  EXPECT_EQ(summary.open_phase(), (Interval{5'000, 9'000}));
+  const EngineCoverage all = summary.all_coverage();
+  EXPECT_EQ(all.phases, 2u);
+  EXPECT_EQ(all.phase_ns, 5'000);
+  EXPECT_EQ(all.cost().total_ns(), 7);
+  EXPECT_EQ(all.cost().unknown, 1u);
+  EXPECT_TRUE(summary.is_budgeted());
+}
+
+TEST(OpenPhaseTest, ThereIsNoneWhileNothingIsAttached) {
+  BrokenOffLog log;
+  log.phase(0, 1'000);
+  log.kernel(1'006);  // launched in the phase
+  log.paused();
+  const SessionSummary summary = log.finish();
+  EXPECT_EQ(summary.open_phase(), std::nullopt);
+  EXPECT_EQ(summary.all_coverage().phase_ns, 1'000);
+}
+
+TEST(OpenPhaseTest, ARowWhoseEventIsMissingEndsThePhase) {
+  BrokenOffLog log;
+  log.phase(0, 1'000);
+  log.kernel(1'006);
+  EXPECT_EQ(log.finish().open_phase(), std::nullopt);
+  BrokenOffLog later;
+  later.phase(0, 1'000);
+  later.paused();
+  later.resumed();
+  later.phase(4'999, 8'000);
+  later.kernel(8'001);
+  EXPECT_EQ(later.finish().open_phase(), std::nullopt);
+}
+
+TEST(OpenPhaseTest, TheFirstBeginsWithTheSession) {
+  BrokenOffLog log;
+  EXPECT_EQ(log.finish().open_phase(), std::nullopt);  // dormant, or refused
+  BrokenOffLog working;
+  working.kernel(100);
+  SessionSummary summary = working.finish();
+  EXPECT_EQ(summary.open_phase(), (Interval{0, 9'000}));
+  EXPECT_FALSE(summary.is_budgeted());  // nothing is left out
+  summary.header.overhead_budget_ppm.reset();
+  EXPECT_EQ(summary.open_phase(), std::nullopt);
+}
+
+TEST(SummaryBuilderTest, OnlyABudgetLeavesTimeOut) {
+  const auto is_budgeted = [](int64_t why, int64_t ending) {
+    SummaryBuilder builder;
+    format::Dictionaries dictionaries;
+    dictionaries.define(Dict::Name, 1, "Trace");
+    Batch rows(Kind::Coverage);
+    rows.push_row({0, 100, 1, 0, why, ending, 7, 1, -1, -1, -1, 5});
+    builder.on_batch(rows, dictionaries);
+    builder.on_object(Kind::End, object(R"({"time":100})"));
+    SessionSummary summary = builder.finish();
+    summary.header.overhead_budget_ppm = 20'000;
+    return summary.is_budgeted();
+  };
+  EXPECT_TRUE(is_budgeted(1, 1));
+  EXPECT_TRUE(is_budgeted(1, 2));   // a deep scope made it longer
+  EXPECT_FALSE(is_budgeted(1, 0));  // the session ended first, or could not detach
+  EXPECT_FALSE(is_budgeted(0, 4));  // samples come and go, tracing goes on
+  EXPECT_FALSE(is_budgeted(4, 4));
+  EXPECT_FALSE(is_budgeted(2, 4));
+  EXPECT_FALSE(is_budgeted(3, 3));
 }
 
 TEST(SummaryBuilderTest, GathersCoverageByEngine) {
@@ -144,6 +251,7 @@ TEST(SummaryBuilderTest, GathersCoverageByEngine) {
   EXPECT_EQ(sampling.windows, 1u);
   EXPECT_EQ(sampling.samples, 80u);
   EXPECT_EQ(sampling.cost().total_ns(), 2);  // of its window: the phase's is unknown
+  EXPECT_EQ(sampling.cost().unknown, 1u);
   const EngineCoverage& trace = summary.coverage[1];
   EXPECT_EQ(trace.phase_ns, 190);
   EXPECT_EQ(trace.cost().total_ns(), 10);

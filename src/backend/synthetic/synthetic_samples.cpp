@@ -119,7 +119,8 @@ void SyntheticSamples::account(format::Ledger& ledger) const {
   ledger.sampling_windows_skipped = 0;
   ledger.pc_samples = samples_;
   ledger.pc_samples_dropped = ledger.pc_samples_unlocated = ledger.sampling_buffers_full = 0;
-  ledger.launches_held = ledger.launches_held_ns = ledger.longest_hold_ns = 0;
+  ledger.launches_held = ledger.launches_held_ns = 0;
+  ledger.longest_hold_ns = ledger.longest_window_hold_ns = 0;
 }
 
 SamplingStatus SyntheticSamples::status(bool is_stopped) const {

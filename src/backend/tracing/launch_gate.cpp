@@ -13,21 +13,26 @@ namespace {
 
 constexpr timespec kNap{0, 50'000};
 
+void keep_larger(std::atomic<uint64_t>& kept, uint64_t value) {
+  uint64_t largest = kept.load(std::memory_order_relaxed);
+  while (value > largest && !kept.compare_exchange_weak(largest, value)) {
+  }
+}
+
 }  // namespace
 
 // Whoever shut it may hang: those who wait see to it that they do not wait for ever.
 void LaunchGate::wait_until_open() noexcept {
-  waiting_.fetch_add(1, std::memory_order_acq_rel);
   while (is_shut()) {
     nanosleep(&kNap, nullptr);
     const int64_t since_ns = shut_since_ns();
     if (since_ns != 0 && base::monotonic_ns() - since_ns > kLongestShut_ns) open();
   }
-  waiting_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 void LaunchGate::wait(LaunchesInside& inside) noexcept {
   const int64_t began_ns = base::monotonic_ns();
+  waiting_.fetch_add(1, std::memory_order_acq_rel);
   do {
     inside.count.store(0, std::memory_order_release);
     wait_until_open();
@@ -35,27 +40,29 @@ void LaunchGate::wait(LaunchesInside& inside) noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
   } while (is_shut());
   add_hold(began_ns);
+  waiting_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 void LaunchGate::enter_without_ring() noexcept {
   ringless_inside_.fetch_add(1, std::memory_order_seq_cst);
   if (!is_shut()) return;
   const int64_t began_ns = base::monotonic_ns();
+  waiting_.fetch_add(1, std::memory_order_acq_rel);
   do {
     ringless_inside_.fetch_sub(1, std::memory_order_release);
     wait_until_open();
     ringless_inside_.fetch_add(1, std::memory_order_seq_cst);
   } while (is_shut());
   add_hold(began_ns);
+  waiting_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 void LaunchGate::add_hold(int64_t began_ns) noexcept {
   const auto held_ns = static_cast<uint64_t>(base::monotonic_ns() - began_ns);
   held_.fetch_add(1, std::memory_order_relaxed);
   held_ns_.fetch_add(held_ns, std::memory_order_relaxed);
-  uint64_t longest = longest_ns_.load(std::memory_order_relaxed);
-  while (held_ns > longest && !longest_ns_.compare_exchange_weak(longest, held_ns)) {
-  }
+  keep_larger(longest_ns_, held_ns);
+  keep_larger(longest_since_ns_, held_ns);
 }
 
 void LaunchGate::close() noexcept {
@@ -96,6 +103,10 @@ void LaunchGate::open() noexcept {
   shut_.store(0, std::memory_order_release);
 }
 
+void LaunchGate::renew() noexcept {
+  if (is_shut()) since_ns_.store(base::monotonic_ns(), std::memory_order_release);
+}
+
 void LaunchGate::park() noexcept {
   parking_since_ns_.store(base::monotonic_ns(), std::memory_order_release);
   parking_.store(1, std::memory_order_release);
@@ -118,13 +129,16 @@ LaunchGate::Counts LaunchGate::counts() const {
           longest_ns_.load(std::memory_order_relaxed)};
 }
 
-LaunchGate::Counts LaunchGate::counts_when_unparked() const {
-  for (int tries = 0; parked() != 0 && tries < 200; ++tries) nanosleep(&kNap, nullptr);
+LaunchGate::Counts LaunchGate::counts_when_released() const {
+  const auto is_held = [&] { return parked() != 0 || (waiting() != 0 && !is_shut()); };
+  for (int tries = 0; is_held() && tries < 200; ++tries) nanosleep(&kNap, nullptr);
   return counts();
 }
 
 void LaunchGate::begin_counts() noexcept {
-  for (auto* count : {&held_, &held_ns_, &longest_ns_}) count->store(0, std::memory_order_relaxed);
+  for (auto* count : {&held_, &held_ns_, &longest_ns_, &longest_since_ns_}) {
+    count->store(0, std::memory_order_relaxed);
+  }
 }
 
 void LaunchGate::after_fork_in_child() noexcept {

@@ -68,13 +68,20 @@ class LaunchGate {
   // Also done by those who wait, when it has been shut for this long.
   static constexpr int64_t kLongestShut_ns = 2'500'000'000;
   void open() noexcept;
-  uint32_t waiting() const { return waiting_.load(std::memory_order_acquire); }  // threads, for it
+  // Threads, for it; those who have not counted their hold yet are among them.
+  uint32_t waiting() const { return waiting_.load(std::memory_order_acquire); }
+  // It stays shut, for another call: the bound begins anew.
+  void renew() noexcept;
   bool is_shut() const { return shut_.load(std::memory_order_acquire) != 0; }
   // Monotonic clock; 0: it is open.
   int64_t shut_since_ns() const { return since_ns_.load(std::memory_order_acquire); }
 
   Counts counts() const;
-  Counts counts_when_unparked() const;  // with those who have just been let go
+  Counts counts_when_released() const;  // with those who have just been let go
+  // The longest hold since this was asked last. One caller.
+  uint64_t take_longest_ns() noexcept {
+    return longest_since_ns_.exchange(0, std::memory_order_relaxed);
+  }
   void begin_counts() noexcept;
   void after_fork_in_child() noexcept;
 
@@ -91,7 +98,7 @@ class LaunchGate {
   std::atomic<int64_t> parking_since_ns_{0};
   std::atomic<int64_t> since_ns_{0};
   std::atomic<uint32_t> ringless_inside_{0};
-  std::atomic<uint64_t> held_{0}, held_ns_{0}, longest_ns_{0};
+  std::atomic<uint64_t> held_{0}, held_ns_{0}, longest_ns_{0}, longest_since_ns_{0};
 };
 
 }  // namespace gpufl::backend

@@ -72,6 +72,35 @@ TEST(LaunchGate, HoldsLaunchesUntilItOpensAndCountsThem) {
   EXPECT_GE(gate.counts().held_ns, gate.counts().longest_ns);
 }
 
+// Those who were held wake up a moment after it has been opened.
+TEST(LaunchGate, CountsWhenReleasedHaveWhatWasJustHeld) {
+  LaunchGate gate;
+  for (uint64_t round = 1; round <= 50; ++round) {
+    gate.close();
+    std::thread program([&] {
+      gate.enter(of_this_thread(), kSession);
+      gate.leave(of_this_thread());
+    });
+    while (gate.waiting() == 0) std::this_thread::yield();
+    gate.open();
+    EXPECT_EQ(gate.counts_when_released().held, round);
+    program.join();
+    EXPECT_GT(gate.take_longest_ns(), 0u);
+    EXPECT_EQ(gate.take_longest_ns(), 0u);
+  }
+}
+
+TEST(LaunchGate, ItStaysShutForAnotherCall) {
+  LaunchGate gate;
+  gate.renew();
+  EXPECT_FALSE(gate.is_shut());
+  gate.close();
+  const int64_t since_ns = gate.shut_since_ns();
+  gate.renew();
+  EXPECT_GT(gate.shut_since_ns(), since_ns);
+  gate.open();
+}
+
 TEST(LaunchGate, NobodyWaitsForOneWhoNeverOpensIt) {
   LaunchGate gate;
   gate.close();

@@ -76,7 +76,7 @@ STANDIN_EXPORT CUresult cuDeviceGetCount(int* count) {
   const std::lock_guard lock(driver().mutex);
   if (driver().on_question != nullptr) driver().on_question();
   const std::lock_guard gpu_lock(driver().gpu_mutex);
-  *count = driver().gpu.is_absent ? 0 : 1;
+  *count = driver().gpu.count;
   return driver().is_initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 

@@ -14,9 +14,9 @@ struct CudaGraphNode {
   const char* name = "";  // of a kernel
 };
 
-// And the one GPU there is, for cuda_standin_describe_gpu().
+// And its GPUs, all alike, for cuda_standin_describe_gpu().
 struct CudaGpu {
-  bool is_absent = false;
+  int count = 1;  // 0: there is none
   bool is_under_mps = false;
   bool is_capturing = false;  // all of its streams
   unsigned char uuid[16] = {};

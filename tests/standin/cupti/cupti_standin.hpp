@@ -63,6 +63,8 @@ struct CuptiStandin {
   // The record of a launch that withheld it, with times of the library's clock.
   void (*kernel)(const Launch& launch, uint32_t correlation, uint64_t start, uint64_t end);
   uint32_t (*allocate_on_host)();  // cuMemHostAlloc
+  uint32_t (*surprised)();         // threads that cuptiFinalize() found at the entry of a call
+  void (*delay_entry)(uint32_t microseconds);  // before the callback there; 0: no longer
 };
 
 using CuptiStandinFunction = const CuptiStandin*();

@@ -116,21 +116,6 @@ STANDIN_EXPORT CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Param
 }
 
 STANDIN_EXPORT CUptiResult
-cuptiSassMetricsGetNumOfMetrics(CUpti_SassMetrics_GetNumOfMetrics_Params* parameters) {
-  STANDIN_COUNTING_CALL(cuptiSassMetricsGetNumOfMetrics);
-  parameters->numOfMetrics = 1;
-  return CUPTI_SUCCESS;
-}
-
-STANDIN_EXPORT CUptiResult
-cuptiSassMetricsGetMetrics(CUpti_SassMetrics_GetMetrics_Params* parameters) {
-  STANDIN_COUNTING_CALL(cuptiSassMetricsGetMetrics);
-  parameters->pMetricsList[0] = {id_of("smsp__sass_inst_executed"), "smsp__sass_inst_executed",
-                                 "# of warp instructions executed"};
-  return CUPTI_SUCCESS;
-}
-
-STANDIN_EXPORT CUptiResult
 cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params* parameters) {
   STANDIN_COUNTING_CALL(cuptiSassMetricsGetProperties);
   const std::string_view name = parameters->pMetricName;

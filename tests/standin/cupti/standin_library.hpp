@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
@@ -45,8 +46,11 @@ struct Library {
   std::map<uint32_t, std::vector<std::pair<uint64_t, uint64_t>>> stream_times;
   std::map<uint32_t, std::vector<std::vector<std::pair<uint64_t, uint64_t>>>> graph_times;
   uint32_t finalized = 0;
+  uint32_t surprised = 0;
   std::atomic<uint32_t> launching{0};  // threads, now
   std::atomic<uint32_t> disturbed{0};  // calls that cannot bear one which launches
+  std::atomic<uint32_t> entering{0};   // threads at a call's entry
+  std::atomic<uint32_t> entry_us{0};   // that each spends there, before the callback
   uint32_t flushes = 0;
   uint64_t unrecorded_kernels = 0;  // that ran while there were no records of kernels
   std::string other_tool;           // that has subscribed; empty: none
@@ -154,7 +158,11 @@ class PlayedCall {
       }
     }
     data_.callbackSite = site;
+    const uint32_t enters = site == CUPTI_API_ENTER ? 1 : 0;
+    lib.entering += enters;
+    if (enters != 0 && lib.entry_us != 0) usleep(lib.entry_us);
     if (function != nullptr) function(user, domain_, id_, &data_);
+    lib.entering -= enters;
   }
 
   const CUpti_CallbackDomain domain_;

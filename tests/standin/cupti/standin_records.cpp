@@ -323,7 +323,8 @@ void reset(uint32_t version) {
   lib.stream_times.clear();
   lib.graph_times.clear();
   lib.next_correlation = 1;
-  lib.finalized = 0;
+  lib.finalized = lib.surprised = 0;
+  lib.entry_us = 0;
   lib.other_tool.clear();
   cupti_version = version;
 }
@@ -355,6 +356,14 @@ uint32_t finalized() {
   return lib.finalized;
 }
 
+uint32_t surprised() {
+  Library& lib = library();
+  const std::lock_guard lock(lib.mutex);
+  return lib.surprised;
+}
+
+void delay_entry(uint32_t microseconds) { library().entry_us = microseconds; }
+
 bool is_subscribed() {
   Library& lib = library();
   const std::lock_guard lock(lib.mutex);
@@ -378,9 +387,9 @@ CUptiResult leave_out(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id
 }
 
 constexpr CuptiStandin kStandin = {
-    reset,         fail,    launch,           copy,       fill,      synchronize,
-    allocate,      capture, next_correlation, hold_calls, finalized, is_subscribed,
-    enabled_kinds, kernel,  allocate_on_host};
+    reset,         fail,    launch,           copy,       fill,       synchronize,
+    allocate,      capture, next_correlation, hold_calls, finalized,  is_subscribed,
+    enabled_kinds, kernel,  allocate_on_host, surprised,  delay_entry};
 
 }  // namespace
 }  // namespace gpufl::standin
@@ -466,6 +475,8 @@ STANDIN_EXPORT CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHa
 
 STANDIN_EXPORT CUptiResult cuptiFinalize() {
   STANDIN_MAY_FAIL(cuptiFinalize);
+  // The real one crashes a thread that it finds there.
+  lib.surprised += lib.entering;
   forget(lib);
   ++lib.finalized;
   return CUPTI_SUCCESS;

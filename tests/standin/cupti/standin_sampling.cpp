@@ -69,7 +69,8 @@ uint32_t reason_number(const char* name) {
 // What a window leaves in the buffer that was configured.
 void fill(Sampling& state, Context& context) {
   CUpti_PCSamplingData& data = *context.buffer;
-  data.hardwareBufferFull = state.is_full ? 1 : 0;
+  // Who reads it clears it.
+  if (state.is_full) data.hardwareBufferFull = 1;
   if (state.is_full) return;
   data.nonUsrKernelsTotalSamples += state.unlocated;
   data.totalSamples += state.unlocated;

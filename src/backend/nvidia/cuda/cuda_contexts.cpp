@@ -15,6 +15,12 @@ CudaContexts::CudaContexts(const base::DynamicLibrary& driver) {
       driver.load("cuCtxSynchronize", synchronize_);
 }
 
+uint32_t CudaContexts::device_count() const {
+  int count = 0;
+  const bool is_told = device_get_count_ != nullptr && device_get_count_(&count) == CUDA_SUCCESS;
+  return is_told && count > 0 ? static_cast<uint32_t>(count) : 1;
+}
+
 std::vector<CUcontext> CudaContexts::hold_primary() const {
   std::vector<CUcontext> held;
   int count = 0;

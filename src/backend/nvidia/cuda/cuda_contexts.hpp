@@ -17,6 +17,8 @@ class CudaContexts {
  public:
   explicit CudaContexts(const base::DynamicLibrary& driver);
 
+  uint32_t device_count() const;  // 1 where nobody says
+
   // The primary contexts that are in use. Each stays until it is released.
   std::vector<CUcontext> hold_primary() const;
   void release_primary(CUcontext context) const;

@@ -10,6 +10,13 @@ bool contains(std::string_view name, std::string_view part) {
   return name.find(part) != std::string_view::npos;
 }
 
+// They load what they are asked for, where modules are loaded lazily.
+bool loads_code(std::string_view name) {
+  if (contains(name, "Count") || contains(name, "Mode")) return false;
+  return name.starts_with("cuModuleGet") || name.starts_with("cuLibraryGet") ||
+         name == "cuKernelGetFunction";
+}
+
 bool is_per_thread(std::string_view name) { return contains(name, "_ptsz"); }
 
 WatchedCall driver_launch(std::string_view name) {
@@ -66,6 +73,7 @@ WatchedCall watched_driver_call(std::string_view name) {
   if (name.starts_with("cuGraphInstantiate")) return {CallRole::GraphInstantiate};
   if (name == "cuGraphNodeSetEnabled") return {CallRole::GraphChange};
   // The runtime and frameworks ask and switch contexts several times for each launch.
+  if (loads_code(name)) return {CallRole::Other};
   if (name.empty() || contains(name, "Get") || contains(name, "Current")) return {};
   return common_call(name);
 }

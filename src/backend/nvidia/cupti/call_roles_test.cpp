@@ -36,11 +36,14 @@ TEST(CallRolesTest, OthersOfTheDriver) {
   EXPECT_EQ(watched_driver_call("cuProfilerStart").role, CallRole::ProfilerStart);
   EXPECT_EQ(watched_driver_call("cuProfilerStop").role, CallRole::ProfilerStop);
   for (const char* name : {"cuModuleLoadDataEx", "cuDevicePrimaryCtxRetain", "cuGraphAddMemcpyNode",
-                           "cuGraphAddMemsetNode", "cuGraphAddMemAllocNode", "cuEventRecord"}) {
+                           "cuGraphAddMemsetNode", "cuGraphAddMemAllocNode", "cuEventRecord",
+                           "cuModuleGetFunction", "cuLibraryGetKernel", "cuKernelGetFunction"}) {
     EXPECT_EQ(watched_driver_call(name).role, CallRole::Other) << name;
   }
-  for (const char* name : {"cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent_v2",
-                           "cuMemGetInfo_v2", "cuDevicePrimaryCtxGetState", "cuEventQuery", ""}) {
+  for (const char* name :
+       {"cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuMemGetInfo_v2",
+        "cuDevicePrimaryCtxGetState", "cuEventQuery", "cuModuleGetLoadingMode",
+        "cuModuleGetFunctionCount", "cuKernelGetAttribute", ""}) {
     EXPECT_EQ(watched_driver_call(name).role, CallRole::None) << name;
   }
 }

@@ -24,6 +24,10 @@ constexpr milliseconds kFinalizeWait{20};
 // And one that waits for the GPU, before it is left to finalise by itself.
 constexpr milliseconds kOpenCallWait{200};
 constexpr milliseconds kStopWait{200};
+constexpr milliseconds kQuietBeforeFinalize{20};
+constexpr milliseconds kHeldWait{500};
+// For those who have just been let go to leave their callback.
+constexpr milliseconds kLeaveWait{2};
 
 // On a thread of its own: the driver's lock may be held by somebody who waits for the tracer's,
 // as while CUDA is initialised.
@@ -147,7 +151,7 @@ void CallWatch::unsubscribe() {
 }
 
 bool CallWatch::finalize() {
-  if (subscriber_ == nullptr) return true;
+  if (subscriber_ == nullptr || finalize_between_calls()) return true;
   const CuptiApi& api = *api_.load();
   finalize_wanted_ = true;
   api.cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API);
@@ -167,6 +171,41 @@ bool CallWatch::finalize() {
     while (!finalized_) std::this_thread::yield();
     subscriber_ = nullptr;
   }
+  return true;
+}
+
+// A thread that CUPTI is given up under crashes where that finds it at the entry of a call. The
+// return of another thread's call says nothing of it, so threads are parked where their calls
+// return. Whoever was not parked has made no call for a while. False: there is only one thread,
+// whose return is enough, or one is inside a call for long.
+bool CallWatch::finalize_between_calls() {
+  uint32_t threads = 0;
+  NoteRings::for_each([&](NoteRing& ring) { threads += ring.session() == session_ ? 1 : 0; });
+  if (threads < 2) return false;
+  launch_gate_.park();
+  const auto end = Clock::now() + kOpenCallWait;
+  auto last_call = Clock::now();
+  const auto are_between = [&] {
+    return launch_gate_.parked() == threads || Clock::now() - last_call >= kQuietBeforeFinalize;
+  };
+  while (last_call < end && !are_between()) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (is_in_call() || launch_gate_.is_launch_under_way(session_)) last_call = Clock::now();
+  }
+  const bool is_between = last_call < end && launch_gate_.is_parking();
+  if (is_between) finalize_now();
+  launch_gate_.unpark();
+  return is_between;
+}
+
+bool CallWatch::wait_until_none_is_held() const {
+  if (launch_gate_.waiting() == 0) return true;
+  const auto end = Clock::now() + kHeldWait;
+  while (launch_gate_.waiting() != 0) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  std::this_thread::sleep_for(kLeaveWait);
   return true;
 }
 
@@ -232,6 +271,7 @@ uint64_t CallWatch::portions() const {
 }
 
 void CallWatch::set_own_calls(bool are_own) noexcept {
+  t_are_own_calls = are_own;
   const uint32_t session = session_.load(std::memory_order_relaxed);
   if (session == 0) return;
   if (NoteRing* const ring = NoteRings::of_thread(session)) ring->is_own = are_own;

@@ -80,12 +80,18 @@ class alignas(4096) CallWatch {
   // Gives up the subscription alone.
   void unsubscribe();
   // Gives CUPTI up entirely (cuptiFinalize), so that the program runs at its old speed. CUPTI
-  // allows that when an API call returns, or when none is under way. So: the next call to return
-  // does it, on its own thread. When for a moment none returns and none that is watched is under
-  // way, this thread does it, in a call of its own where none was seen since the subscription.
-  // When a call is under way and does not return, it is left to the next that does: false.
+  // allows that when an API call returns, or when none is under way. So: where several threads make
+  // calls, they are parked as these return, and this thread does it. Otherwise the next call to
+  // return does it, on its own thread. When for a moment none returns and none that is watched is
+  // under way, this thread does it, in a call of its own where none was seen since the
+  // subscription. When a call is under way and does not return, it is left to the next that does:
+  // false.
   bool finalize();
-  // The same, at once and on this thread: threads of the program that launch are parked (QuietGpu).
+  // CUPTI must not be given up under threads that still stand at the gate, which is open: they
+  // crash when they go on. False: one still does.
+  bool wait_until_none_is_held() const;
+  // The same as finalize(), at once and on this thread: threads of the program that launch are
+  // parked (QuietGpu).
   void finalize_now();
 
   // The collector's thread: gathers what has been noted by now; then takes what was gathered, as
@@ -126,6 +132,7 @@ class alignas(4096) CallWatch {
                                    const void* data);
   CUptiResult enable_callbacks(const CuptiApi& api);
   std::string other_subscriber(const CuptiApi& api) const;
+  bool finalize_between_calls();
   void wait_for_finalize() const;
   void end_late_finalize();
   bool is_in_call() const;      // some thread, as far as callbacks have seen calls begin
@@ -200,6 +207,10 @@ class alignas(4096) CallWatch {
   CaptureGate* gate_ = nullptr;
   void (*on_driver_up_)() = nullptr;
   WatchedCalls watched_;
+
+  // What the calling thread calls is the recorder's own, also where it has no ring to say so.
+  __attribute__((
+      tls_model("initial-exec"))) static inline constinit thread_local bool t_are_own_calls = false;
 
   std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
   GraphInstances graph_instances_;

@@ -10,7 +10,8 @@ namespace {
 constexpr uint64_t kOutermost = uint64_t{0x6770'7566} << 32;
 constexpr uint64_t kInside = uint64_t{0x6770'7567} << 32;  // of another call that was seen
 constexpr uint64_t kPassedOver = 0;
-constexpr uint64_t kGated = uint64_t{1} << 63;  // beside one of them: the gate counts it
+constexpr uint64_t kGated = uint64_t{1} << 63;             // beside one of them: the gate counts it
+constexpr uint64_t kGatedWithoutRing = uint64_t{1} << 60;  // likewise: its thread had no ring then
 constexpr uint64_t kSessionBits = 0xffff'ffff;
 // So many launches of a thread, and later one in so many, are asked for external ids of every sort.
 constexpr uint32_t kLookEvery = 64;
@@ -113,8 +114,10 @@ bool CallWatch::on_call_in_ring(NoteRing& ring, uint32_t current, bool is_runtim
     return false;
   }
   const uint64_t seen = *call.correlationData;
-  const uint64_t how = seen & ~kSessionBits & ~kGated;
+  const uint64_t how = seen & ~kSessionBits & ~kGated & ~kGatedWithoutRing;
   const bool was_seen = how == kOutermost || how == kInside;
+  if (was_seen && (seen & kGatedWithoutRing) != 0) [[unlikely]]
+    launch_gate_.leave_without_ring();
   const bool was_gated = was_seen && (seen & kGated) != 0;
   const bool has_left = was_gated && launch_gate_.leave(ring.launches_inside);
   if (was_seen) ring.end_call();
@@ -134,14 +137,15 @@ void CallWatch::on_call_without_ring(bool is_runtime, CUpti_CallbackId id,
                                      const CUpti_CallbackData& call) {
   const uint32_t session = recording_.load(std::memory_order_acquire);
   const WatchedCall watched = is_runtime ? watched_.runtime(id) : watched_.driver(id);
-  const bool is_gated = waits_at_gate(watched);
   if (call.callbackSite == CUPTI_API_ENTER) {
+    const bool is_gated = waits_at_gate(watched) && !t_are_own_calls;
     if (is_gated) launch_gate_.enter_without_ring();
-    *call.correlationData = kOutermost | session;
+    *call.correlationData = kOutermost | session | (is_gated ? kGatedWithoutRing : 0);
     return;
   }
-  const uint64_t seen = *call.correlationData;
-  if (is_gated && (seen & ~kSessionBits) == kOutermost) launch_gate_.leave_without_ring();
+  const uint64_t seen = *call.correlationData & ~kGatedWithoutRing;
+  const bool was_gated = seen != *call.correlationData;
+  if (was_gated && (seen & ~kSessionBits) == kOutermost) launch_gate_.leave_without_ring();
   if (session != 0 && seen == (kOutermost | session)) {
     on_return_without_ring(is_runtime ? WatchedCall{} : watched, call);
   }

@@ -55,13 +55,14 @@ Availability ContextWorker::out_of_memory() const {
   return {false, "out_of_memory", std::string("there was no memory for ") + name(), ""};
 }
 
-bool ContextWorker::make(const char* call, const std::function<Availability()>& made_by) {
+Availability ContextWorker::make(const char* call, const std::function<Availability()>& made_by) {
   {
     const std::lock_guard lock(mutex_);
-    if (has_hung_) return false;
+    if (has_hung_) return {false, state_, "", ""};
     call_ = call;
     call_began_ns_ = base::monotonic_ns();
   }
+  gate_.renew();
   Availability made;
   try {
     const BesideCaptures beside_captures(driver_.exchange_capture_mode());
@@ -72,14 +73,20 @@ bool ContextWorker::make(const char* call, const std::function<Availability()>& 
   const std::lock_guard lock(mutex_);
   call_ = nullptr;
   if (has_hung_) --g_hanging;  // after all it has come back
-  if (!made.available) fail_locked(std::move(made));
-  return !has_failed_;
+  if (has_failed_ && made.available) return {false, state_, "", ""};
+  return made;
+}
+
+bool ContextWorker::make_or_fail(const char* call, const std::function<Availability()>& made_by) {
+  Availability made = make(call, made_by);
+  if (!made.available) fail(std::move(made));
+  return !is_over_for_good();
 }
 
 void ContextWorker::fail_locked(Availability why) {
   if (std::exchange(has_failed_, true)) return;
   state_ = why.reason;
-  failures_.push_back(std::move(why));
+  failures_.push_back({std::move(why), true});
 }
 
 void ContextWorker::fail(Availability why) {
@@ -90,6 +97,21 @@ void ContextWorker::fail(Availability why) {
 bool ContextWorker::is_over() const {
   const std::lock_guard lock(mutex_);
   return has_failed_ || end_wanted_;
+}
+
+bool ContextWorker::is_over_for_good() const {
+  const std::lock_guard lock(mutex_);
+  return has_failed_;
+}
+
+bool ContextWorker::is_left_on() const {
+  const std::lock_guard lock(mutex_);
+  return has_hung_ || is_left_on_;
+}
+
+void ContextWorker::leave_on() {
+  const std::lock_guard lock(mutex_);
+  is_left_on_ = true;
 }
 
 bool ContextWorker::has_hung() const {
@@ -179,6 +201,15 @@ void ContextWorker::take_new_contexts() {
   for (CUcontext context : created) attach_context(context, false);
   open_gate();
   const std::lock_guard lock(mutex_);
+  const bool do_all_refuse = attached_.empty() && refusing_.size() >= contexts_of_.device_count();
+  for (auto& [device, why] : std::exchange(refusals_, {})) {
+    if (do_all_refuse) {
+      fail_locked(std::move(why));
+    } else {
+      why.detail = "CUDA device " + std::to_string(device) + ": " + why.detail;
+      failures_.push_back({std::move(why), false});
+    }
+  }
   if (std::exchange(attach_wanted_, false)) cv_.notify_all();
 }
 
@@ -191,24 +222,34 @@ void ContextWorker::attach_context(CUcontext context, bool is_held) {
   std::unique_ptr<AttachedContext> one =
       make_context(context, contexts_of_.device_of(context).value_or(0));
   one->is_held_ = is_held;
+  api_.cuptiGetContextId(context, &one->id_);
   has_enabled_ = true;
-  if (make("cuptiProfilerDeviceSupported", [&] { return ask(one->device(), context); }) &&
-      make(one->enable_call(), [&] { return one->enable(); })) {
+  Availability enabled =
+      make("cuptiProfilerDeviceSupported", [&] { return ask(one->device(), context); });
+  if (enabled.available) enabled = make(one->enable_call(), [&] { return one->enable(); });
+  if (enabled.available) {
     attached_.push_back(std::move(one));
-  } else if (is_held) {
-    contexts_of_.release_primary(context);
+    return;
   }
+  refuse(one->device(), std::move(enabled));
+  if (is_held) contexts_of_.release_primary(context);
+}
+
+// Other GPUs may do all the same.
+void ContextWorker::refuse(uint32_t device, Availability why) {
+  const std::lock_guard lock(mutex_);
+  if (has_failed_ || !refusing_.insert(device).second) return;
+  refusals_.emplace_back(device, std::move(why));
 }
 
 bool ContextWorker::shut_for_stop() {
-  int64_t ending_since_ns = 0;
   milliseconds pause = kRetryEvery;
   while (!gate_.shut(gate_session_, kWindowPatience)) {
     const int64_t now_ns = base::monotonic_ns();
     std::unique_lock lock(mutex_);
     if (has_hung_) return false;
-    if (end_wanted_ && ending_since_ns == 0) ending_since_ns = now_ns;
-    if (end_wanted_ && now_ns - ending_since_ns > kLaunchPatience_ns) {
+    if (end_wanted_ && ending_since_ns_ == 0) ending_since_ns_ = now_ns;
+    if (end_wanted_ && now_ns - ending_since_ns_ > kLaunchPatience_ns) {
       fail_locked({false, "launch_hangs",
                    std::string("a launch of the program has not returned for two seconds, so ") +
                        name() + " could not be ended",
@@ -225,11 +266,18 @@ void ContextWorker::detach_all() {
   drop_destroyed();
   if (!attached_.empty()) before_detaching();
   for (auto& one : attached_) {
-    const bool is_shut = shut_for_stop();
-    if (is_shut) make(one->disable_call(), [&] { return one->disable(); });
-    if (is_shut) open_gate();
+    bool is_off = false;
+    if (shut_for_stop()) {
+      make_or_fail(one->disable_call(), [&] {
+        Availability disabled = one->disable();
+        is_off = disabled.available;
+        return disabled;
+      });
+      open_gate();
+    }
     // CUPTI writes to what it was configured with for as long as it has not let go.
-    if (!is_shut || has_hung()) {
+    if (!is_off) {
+      leave_on();
       keep_for_good(std::move(one));
       continue;
     }
@@ -289,6 +337,7 @@ void ContextWorker::end() {
     watch();
     lock.lock();
   }
+  is_left_on_ |= !has_ended_;
 }
 
 void ContextWorker::watch() {
@@ -308,7 +357,7 @@ void ContextWorker::watch() {
   gate_.open();
 }
 
-std::vector<Availability> ContextWorker::take_failures() {
+std::vector<EngineFailure> ContextWorker::take_failures() {
   const std::lock_guard lock(mutex_);
   return std::exchange(failures_, {});
 }

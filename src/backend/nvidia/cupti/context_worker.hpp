@@ -7,7 +7,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -39,11 +41,13 @@ class AttachedContext {
   virtual const char* disable_call() const = 0;
   CUcontext context() const { return context_; }
   uint32_t device() const { return device_; }  // CUDA's number
+  uint32_t id() const { return id_; }          // of the context, for CUPTI
 
  private:
   friend class ContextWorker;
   const CUcontext context_;
   const uint32_t device_;
+  uint32_t id_ = 0;
   bool is_held_ = false;  // a primary context that we must release
 };
 
@@ -55,6 +59,12 @@ struct EnginePlace {
   uint32_t gate_session;
   const SessionDevices& devices;
   int64_t session_start_ns;
+};
+
+// Why an engine has no data, or no more: at all, or of one GPU while others have.
+struct EngineFailure {
+  Availability why;
+  bool ends_engine = true;
 };
 
 // All that the thread uses: it may outlive the ContextEngine.
@@ -81,8 +91,8 @@ class ContextWorker {
   void on_context_destroyed(CUcontext context) noexcept;
   void end();
   void watch();
-  std::vector<Availability> take_failures();
-  bool has_hung() const;
+  std::vector<EngineFailure> take_failures();
+  bool is_left_on() const;
   static bool does_any_hang();
 
  protected:
@@ -100,8 +110,11 @@ class ContextWorker {
   // Before contexts are given up, with launches let through.
   virtual void before_detaching() {}
 
-  // A call of CUPTI's, watched. False where it failed, or was given up meanwhile.
-  bool make(const char* call, const std::function<Availability()>& made);
+  // A call of CUPTI's, watched. Not available where it failed, or the engine was given up
+  // meanwhile.
+  Availability make(const char* call, const std::function<Availability()>& made);
+  // The same, where a failure ends the engine.
+  bool make_or_fail(const char* call, const std::function<Availability()>& made);
   bool is_over() const;
   // Until the time is up, or there is something else to do.
   void wait_within_turn(std::chrono::nanoseconds length);
@@ -128,6 +141,10 @@ class ContextWorker {
   void take_new_contexts();
   void attach_context(CUcontext context, bool is_held);
   void detach_all();
+  void refuse(uint32_t device, Availability why);
+  void leave_on();
+  bool has_hung() const;
+  bool is_over_for_good() const;
   void fail(Availability why);
   void fail_locked(Availability why);
   Availability out_of_memory() const;
@@ -135,6 +152,7 @@ class ContextWorker {
   const uint32_t gate_session_;
   std::vector<std::unique_ptr<AttachedContext>> attached_;  // the thread's
   bool has_enabled_ = false;                                // or tried to
+  int64_t ending_since_ns_ = 0;
   // Of contexts that are gone; CUPTI may still write to them.
   std::vector<std::unique_ptr<AttachedContext>> retired_;
 
@@ -147,10 +165,13 @@ class ContextWorker {
   bool has_ended_ = false;
   bool has_failed_ = false;     // for good
   bool has_hung_ = false;       // and a call of CUPTI's does not come back
+  bool is_left_on_ = false;     // the engine could not be ended
   const char* call_ = nullptr;  // of CUPTI's, under way
   int64_t call_began_ns_ = 0;
-  std::vector<Availability> failures_;
-  std::string state_;  // empty while all is well
+  std::vector<EngineFailure> failures_;
+  std::set<uint32_t> refusing_;                              // CUDA's numbers of devices
+  std::vector<std::pair<uint32_t, Availability>> refusals_;  // new ones
+  std::string state_;                                        // empty while all is well
 };
 
 // An engine beside a tracer, from its start to its end.
@@ -182,11 +203,11 @@ class ContextEngine : public ContextListener {
   void drain(DeviceNumbers& devices, RowSink& sink) { worker_->drain(devices, sink); }
   void account(format::Ledger& ledger) const { worker_->account(ledger); }
 
-  // Why there is no data, or no more, once each.
-  std::vector<Availability> take_failures() { return worker_->take_failures(); }
+  // Once each.
+  std::vector<EngineFailure> take_failures() { return worker_->take_failures(); }
   void report(TraceStatus& status) const { worker_->report(status); }
-  // A call of CUPTI's has not come back in time: CUPTI is not given up under it.
-  bool has_hung() const { return worker_->has_hung(); }
+  // It could not be ended, or a call of CUPTI's has not come back: CUPTI is not given up under it.
+  bool is_left_on() const { return worker_->is_left_on(); }
   static bool does_any_hang() { return ContextWorker::does_any_hang(); }  // now, in this process
 
  private:

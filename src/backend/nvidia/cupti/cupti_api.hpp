@@ -57,8 +57,6 @@ namespace gpufl::backend {
 // Counters by instruction (12.2): likewise.
 #define GPUFL_CUPTI_COUNTING(X)        \
   X(cuptiDeviceGetChipName)            \
-  X(cuptiSassMetricsGetNumOfMetrics)   \
-  X(cuptiSassMetricsGetMetrics)        \
   X(cuptiSassMetricsGetProperties)     \
   X(cuptiSassMetricsSetConfig)         \
   X(cuptiSassMetricsUnsetConfig)       \

@@ -106,6 +106,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   TraceStatus status() const override;
   bool may_detach() const override { return !CallWatch::instance().is_capturing(); }
   std::optional<Availability> cannot_detach() const override;
+  bool is_still_attached() const override { return stays_attached_; }
+  bool end_sampling() override;
 
  private:
   enum class State { Idle, Waiting, Running, Failed, Stopped, Detached };
@@ -118,7 +120,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   Availability attach(bool has_contexts);
   void start_engine();
   Availability engine_support() const;
-  void tell_engine_lacking(const Availability& why);
+  void tell_engine_lacking(const Availability& why, std::string_view got = format::kTraceEngine);
   Availability open_records(bool has_contexts);
   Availability fail(const Availability& why);
   void begin_code();
@@ -160,6 +162,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   LaunchGate::Counts held_;
   std::unique_ptr<ContextEngine> engine_;  // null: there are records alone
   std::optional<QuietGpu> quiet_;          // from stop() until CUPTI is given up
+  std::atomic<bool> stays_attached_{false};
 
   // Of the rounds.
   int64_t last_flush_ns_ = 0;
@@ -254,6 +257,10 @@ Availability CuptiTracer::attach(bool has_contexts) {
   }
   // Without callbacks nobody else tells of calls.
   options_.call_records |= !is_subscribed_;
+  // Subscribing may have waited until the program was about to end.
+  if (options_.is_unwanted != nullptr && *options_.is_unwanted) {
+    return fail({false, "paused", "recording was ended before it began", ""});
+  }
   is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
   if (is_others_) return fail(watching);
   if (options_.pc_sampling || options_.sass) start_engine();
@@ -300,9 +307,9 @@ void CuptiTracer::start_engine() {
   options_.sass.reset();  // so there are records
 }
 
-void CuptiTracer::tell_engine_lacking(const Availability& why) {
+void CuptiTracer::tell_engine_lacking(const Availability& why, std::string_view got) {
   const std::string_view engine = options_.sass ? format::kSassEngine : format::kSamplingEngine;
-  told_.tell_lacking("profiling_engine", std::string(engine), "Trace", why);
+  told_.tell_lacking("profiling_engine", engine, got, why);
 }
 
 // CUPTI that begins to make records under a thread which makes a graph crashes there. Sampling of
@@ -371,6 +378,24 @@ void CuptiTracer::stop() {
     state_ = State::Stopped;
   }
   publish_status();
+}
+
+// The lock is not held while the sampler ends: rounds go on.
+bool CuptiTracer::end_sampling() {
+  if (is_forked()) return false;
+  ContextEngine* engine = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::Running || engine_ == nullptr) return false;
+    TraceStatus status;
+    engine_->report(status);
+    const bool samples = status.sampling && status.sampling->state == "sampling";
+    if (!samples && status.counting != "counting") return false;
+    engine = engine_.get();
+    CallWatch::instance().set_context_listener(nullptr);
+  }
+  engine->end();
+  return true;
 }
 
 // Beside graphs the program waits from here until CUPTI has been given up, in the next round.
@@ -498,10 +523,12 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
 }
 
 void CuptiTracer::watch_engine() {
-  for (const Availability& why : engine_->take_failures()) {
-    const char* const event = options_.sass ? "counting_ended" : "sampling_ended";
-    told_.tell(event, session_now(), why.detail, why.hint).set("reason", why.reason);
-    tell_engine_lacking(why);
+  for (const auto& [why, ends_engine] : engine_->take_failures()) {
+    const char* const ended = options_.sass ? "counting_ended" : "sampling_ended";
+    const char* const refused = options_.sass ? "counting_refused" : "sampling_refused";
+    told_.tell(ends_engine ? ended : refused, session_now(), why.detail, why.hint)
+        .set("reason", why.reason);
+    tell_engine_lacking(why, ends_engine ? format::kTraceEngine : "in part");
   }
 }
 
@@ -566,13 +593,20 @@ void CuptiTracer::detach() {
     engine_->end();
   }
   if (is_subscribed_) {
+    const BesideCaptures beside_captures(driver().exchange_capture_mode());
     notes_ = watch.counts();
-    const std::optional<Availability> stays = must_stay();
+    std::optional<Availability> stays = must_stay();
+    if (!stays && !is_others_ && !watch.wait_until_none_is_held()) {
+      stays = {false, "launch_held",
+               "a thread of the program still stands where a launch was held, so CUPTI cannot be "
+               "detached",
+               ""};
+    }
+    stays_attached_ = stays.has_value();
     if (stays) told_.tell("stays_attached", session_now(), stays->detail, stays->hint);
     if (is_others_ || stays) {
       watch.unsubscribe();
     } else if (quiet_) {
-      const BesideCaptures beside_captures(driver().exchange_capture_mode());
       watch.finalize_now();
     } else if (!watch.finalize()) {
       told_.tell("detach_deferred", session_now(),
@@ -580,16 +614,19 @@ void CuptiTracer::detach() {
     }
   }
   quiet_.reset();
-  held_ = watch.launch_gate().counts_when_unparked();
+  held_ = watch.launch_gate().counts_when_released();
   if (cupti_ != nullptr) records_.release();
   g_process.is_attached = false;
   g_process.is_tracing.clear();
 }
 
 std::optional<Availability> CuptiTracer::must_stay() const {
-  if (engine_ != nullptr && engine_->has_hung()) {
+  if (engine_ != nullptr && engine_->is_left_on()) {
     Availability hung{false, options_.sass ? "counting_hangs" : "sampling_hangs",
-                      "a CUPTI call does not return, so CUPTI cannot be detached", ""};
+                      "a CUPTI call or a launch of the program does not return, so " +
+                          std::string(options_.sass ? "counting" : "PC sampling") +
+                          " could not be ended and CUPTI cannot be detached",
+                      ""};
     return hung;
   }
   if (quiet_ && !quiet_->is_quiet()) {

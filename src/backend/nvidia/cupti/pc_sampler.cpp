@@ -44,7 +44,7 @@ class PcSampler final : public ContextWorker {
   std::string_view engine() const override { return format::kSamplingEngine; }
   const char* hang_reason() const override { return "sampling_hangs"; }
   void drain(DeviceNumbers& devices, RowSink& sink) override {
-    windows_.drain(api_, session_start_ns_, devices, sink);
+    windows_.drain(session_start_ns_, devices, sink);
   }
   void account(format::Ledger& ledger) const override { windows_.account(ledger); }
   void report(TraceStatus& status) const override {
@@ -65,7 +65,7 @@ class PcSampler final : public ContextWorker {
   void take_turn() override;
   int64_t next_turn_ns() const override { return is_deep() ? not_before_ns_ : next_window_ns_; }
   void end_calls() override {
-    make("cuptiProfilerDeInitialize", [&] {
+    make_or_fail("cuptiProfilerDeInitialize", [&] {
       end_sampling(api_);
       return Availability{true, "", "", ""};
     });
@@ -107,13 +107,15 @@ void PcSampler::take_turn() {
 // One context after the other, with launches let through in between: each takes its time. False
 // where not even one could be opened.
 bool PcSampler::open_windows() {
-  held_before_ns_ = gate_.counts().held_ns;
+  held_before_ns_ = gate_.counts_when_released().held_ns;
+  gate_.take_longest_ns();
   bool is_open = false;
   for (const auto& attached_one : attached()) {
     SampledContext& one = sampled(attached_one);
     one.is_sampled = false;
     if (is_over() || !shut_for_window()) continue;
-    one.is_sampled = make("cuptiPCSamplingStart", [&] { return one.sampling.open_window(); });
+    one.is_sampled =
+        make_or_fail("cuptiPCSamplingStart", [&] { return one.sampling.open_window(); });
     open_gate();
     is_open |= one.is_sampled;
   }
@@ -126,18 +128,18 @@ void PcSampler::close_windows(int64_t begin_ns, bool is_deep) {
   for (const auto& attached_one : attached()) {
     SampledContext& one = sampled(attached_one);
     if (!one.is_sampled || !shut_for_stop()) continue;
-    WindowRows window{begin_ns, base::monotonic_ns(), 0, one.device(), one.context(), is_deep, {}};
-    const bool is_closed =
-        make("cuptiPCSamplingStop", [&] { return one.sampling.close_window(window.samples); });
+    WindowRows window{begin_ns, base::monotonic_ns(), 0, one.device(), one.id(), is_deep, {}};
+    const bool is_closed = make_or_fail("cuptiPCSamplingStop",
+                                        [&] { return one.sampling.close_window(window.samples); });
     open_gate();
     one.is_sampled = false;
     if (is_closed) windows.push_back(std::move(window));
   }
-  const auto held_ns = static_cast<int64_t>(gate_.counts().held_ns - held_before_ns_);
+  const auto held_ns = static_cast<int64_t>(gate_.counts_when_released().held_ns - held_before_ns_);
   for (WindowRows& window : windows) {
     window.cost_ns = held_ns / static_cast<int64_t>(windows.size());
   }
-  windows_.put(std::move(windows));
+  windows_.put(std::move(windows), gate_.take_longest_ns());
 }
 
 }  // namespace

@@ -51,11 +51,15 @@ Availability PcSamplingContext::enable(int period_exponent) {
   CUptiResult code = api_.cuptiPCSamplingEnable(&enabling);
   if (code != CUPTI_SUCCESS) return outcome(api_, code, "cuptiPCSamplingEnable(&parameters)");
   // Both are refused before.
+  const char* call = "cuptiPCSamplingGetStallReasons(&parameters)";
   code = read_reasons();
-  if (code == CUPTI_SUCCESS) code = configure(period_exponent);
+  if (code == CUPTI_SUCCESS) {
+    call = "cuptiPCSamplingSetConfigurationAttribute(&parameters)";
+    code = configure(period_exponent);
+  }
   if (code == CUPTI_SUCCESS) return {true, "", "", ""};
   disable();
-  return outcome(api_, code, "cuptiPCSamplingSetConfigurationAttribute(&parameters)");
+  return outcome(api_, code, call);
 }
 
 CUptiResult PcSamplingContext::read_reasons() {
@@ -116,6 +120,7 @@ CUptiResult PcSamplingContext::configure(int period_exponent) {
 }
 
 Availability PcSamplingContext::open_window() {
+  filled_.data.hardwareBufferFull = 0;  // of the window before; nobody else clears it
   CUpti_PCSamplingStartParams parameters{CUpti_PCSamplingStartParamsSize, nullptr, context_};
   return outcome(api_, api_.cuptiPCSamplingStart(&parameters), "cuptiPCSamplingStart(&parameters)");
 }

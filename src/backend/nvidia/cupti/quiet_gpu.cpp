@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/cupti/quiet_gpu.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -21,6 +22,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLaunchPatience{50};
 constexpr int kTries = 8;
 constexpr std::chrono::milliseconds kWorkPatience{200};
+
+// A thread of an earlier phase that waits for a kernel still: while it does, no GPU is idle, and
+// there is no need for another.
+std::atomic<bool> g_is_waiting{false};
 
 struct Outcome {
   std::mutex mutex;
@@ -45,6 +50,7 @@ bool synchronize_all(const CudaContexts& contexts) noexcept {
 
 // On a thread of its own, which is left to itself where a kernel runs for longer.
 bool wait_for_work(const CudaContexts& contexts) {
+  if (g_is_waiting.exchange(true)) return false;
   const auto outcome = std::make_shared<Outcome>();
   const base::SignalsBlocked blocked;
   try {
@@ -52,12 +58,14 @@ bool wait_for_work(const CudaContexts& contexts) {
       const base::OwnThread own_thread;
       const OwnCalls own_calls;
       const bool is_idle = synchronize_all(contexts);
+      g_is_waiting = false;
       const std::lock_guard lock(outcome->mutex);
       outcome->is_done = true;
       outcome->is_idle = is_idle;
       outcome->cv.notify_all();
     }).detach();
   } catch (const std::system_error&) {
+    g_is_waiting = false;
     return false;
   }
   std::unique_lock lock(outcome->mutex);

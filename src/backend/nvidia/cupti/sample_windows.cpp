@@ -53,9 +53,13 @@ void add_coverage(const WindowRows& window, int64_t session_start_ns, int64_t en
 
 }  // namespace
 
-void SampleWindows::put(std::vector<WindowRows> window) {
-  if (window.empty()) return;
+void SampleWindows::put(std::vector<WindowRows> window, uint64_t longest_hold_ns) {
   const std::lock_guard lock(mutex_);
+  longest_hold_ns_ = std::max(longest_hold_ns_, longest_hold_ns);
+  if (window.empty()) {
+    ++skipped_;
+    return;
+  }
   ++taken_;
   int64_t busy_ns = 0;
   for (const WindowRows& rows : window) {
@@ -84,8 +88,7 @@ void SampleWindows::skip() {
   ++skipped_;
 }
 
-void SampleWindows::drain(const CuptiApi& api, int64_t session_start_ns, DeviceNumbers& devices,
-                          RowSink& sink) {
+void SampleWindows::drain(int64_t session_start_ns, DeviceNumbers& devices, RowSink& sink) {
   std::vector<WindowRows> windows;
   {
     const std::lock_guard lock(mutex_);
@@ -98,10 +101,9 @@ void SampleWindows::drain(const CuptiApi& api, int64_t session_start_ns, DeviceN
   const int64_t engine = sink.intern(format::Dict::Name, format::kSamplingEngine);
   for (const WindowRows& window : windows) {
     const int64_t device = devices.of(window.device);
-    uint32_t context = 0;
-    api.cuptiGetContextId(window.context, &context);
     tell_sampled(window.samples);
-    add_samples(window.samples, window.end_ns - session_start_ns, device, context, sink, samples);
+    add_samples(window.samples, window.end_ns - session_start_ns, device, window.context, sink,
+                samples);
     add_coverage(window, session_start_ns, engine, device, coverage);
   }
   if (!samples.empty()) sink.submit(samples);
@@ -116,6 +118,7 @@ void SampleWindows::account(format::Ledger& ledger) const {
   ledger.pc_samples_dropped = dropped_;
   ledger.pc_samples_unlocated = unlocated_;
   ledger.sampling_buffers_full = full_;
+  ledger.longest_window_hold_ns = longest_hold_ns_;
 }
 
 uint64_t SampleWindows::taken() const {

@@ -18,19 +18,19 @@ namespace gpufl::backend {
 struct WindowRows {
   int64_t begin_ns = 0, end_ns = 0;  // monotonic clock
   int64_t cost_ns = 0;
-  uint32_t device = 0;  // CUDA's number
-  CUcontext context = nullptr;
+  uint32_t device = 0;   // CUDA's number
+  uint32_t context = 0;  // CUPTI's
   bool is_deep = false;
   SampleWindow samples;
 };
 
 class SampleWindows {
  public:
-  // Any thread. All of one window.
-  void put(std::vector<WindowRows> window);
+  // Any thread. All of one window, and the longest that it held a launch.
+  void put(std::vector<WindowRows> window, uint64_t longest_hold_ns);
   void skip();
   // The collector's thread.
-  void drain(const CuptiApi& api, int64_t session_start_ns, DeviceNumbers& devices, RowSink& sink);
+  void drain(int64_t session_start_ns, DeviceNumbers& devices, RowSink& sink);
   // Any thread.
   void account(format::Ledger& ledger) const;
   uint64_t taken() const;
@@ -46,6 +46,7 @@ class SampleWindows {
   uint64_t taken_ = 0, skipped_ = 0, full_ = 0;
   uint64_t total_ = 0, dropped_ = 0, unlocated_ = 0;
   int64_t busy_ns_ = 0;
+  uint64_t longest_hold_ns_ = 0;
 };
 
 }  // namespace gpufl::backend

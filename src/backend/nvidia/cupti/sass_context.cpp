@@ -61,7 +61,7 @@ Availability SassDevice::configure(const std::vector<std::string>& wanted) {
     return {false, "unknown_metrics",
             "GPU " + std::to_string(ordinal_) + " (" + chip.pChipName +
                 ") has none of the metrics that sass_metrics names",
-            "choose others: gpufl metrics list --engine SassMetrics"};
+            "name others, or a preset: efficiency, execution, global, shared, branches"};
   }
   CUpti_SassMetricsSetConfig_Params setting{CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE, nullptr,
                                             configs.size(), configs.data(), ordinal_};
@@ -119,7 +119,7 @@ Availability SassContext::read() {
   if (records == 0) return available();
   SassReading reading;
   reading.device = device();
-  reading.context = context();
+  reading.context = id();
   reading.time_ns = base::monotonic_ns();
   reading.metrics = counted_.metrics();
   reading.dropped = asking.numOfPatchedInstructionRecords - records;

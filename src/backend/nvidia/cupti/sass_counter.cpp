@@ -26,7 +26,7 @@ class SassCounter final : public ContextWorker {
   const char* hang_reason() const override { return "counting_hangs"; }
   int64_t patience_ns() const override { return kPatience_ns; }
   void drain(DeviceNumbers& devices, RowSink& sink) override {
-    readings_.drain(api_, session_start_ns_, devices, sink);
+    readings_.drain(session_start_ns_, devices, sink);
   }
   void account(format::Ledger& ledger) const override { readings_.account(ledger); }
   void report(TraceStatus& status) const override { status.counting = state("counting"); }
@@ -44,7 +44,7 @@ class SassCounter final : public ContextWorker {
   int64_t next_turn_ns() const override { return std::numeric_limits<int64_t>::max(); }
   void before_detaching() override;
   void end_calls() override {
-    make("cuptiProfilerDeInitialize", [&] {
+    make_or_fail("cuptiProfilerDeInitialize", [&] {
       end_sampling(api_);
       return Availability{true, "", "", ""};
     });
@@ -61,7 +61,7 @@ class SassCounter final : public ContextWorker {
 // Before launches are held, so that they are held only for what is launched meanwhile.
 void SassCounter::before_detaching() {
   for (const auto& one : attached()) {
-    make("cuCtxSynchronize", [&] {
+    make_or_fail("cuCtxSynchronize", [&] {
       counting(one).wait_for_gpu();
       return Availability{true, "", "", ""};
     });

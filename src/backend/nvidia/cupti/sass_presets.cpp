@@ -2,6 +2,7 @@
 #include "backend/nvidia/cupti/sass_presets.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace gpufl::backend {
 namespace {
@@ -24,21 +25,21 @@ constexpr std::string_view kEfficiency[] = {
     "smsp__sass_thread_inst_executed_pred_on",
     "smsp__sass_sectors_mem_global",
     "smsp__sass_sectors_mem_global_ideal",
+    "smsp__sass_sectors_mem_local",
     "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared",
     "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
 };
 
-constexpr SassPreset kPresets[] = {
-    {"efficiency", "coalescing, divergence, predication and bank conflicts", kEfficiency},
-    {"execution", "warps and threads that executed each instruction", kExecution},
-    {"global", "sectors of global and local memory, and the fewest that would do", kGlobal},
-    {"shared", "passes over shared memory, and the fewest that would do", kShared},
-    {"branches", "branches, and whether all threads of a warp took the same", kBranches},
+struct Preset {
+  std::string_view name;
+  std::span<const std::string_view> metrics;
+};
+constexpr Preset kPresets[] = {
+    {"efficiency", kEfficiency}, {"execution", kExecution}, {"global", kGlobal},
+    {"shared", kShared},         {"branches", kBranches},
 };
 
 }  // namespace
-
-std::span<const SassPreset> sass_presets() { return kPresets; }
 
 std::vector<std::string> resolve_sass_metrics(std::span<const std::string> wanted) {
   std::vector<std::string> names;
@@ -47,7 +48,7 @@ std::vector<std::string> resolve_sass_metrics(std::span<const std::string> wante
   };
   for (const std::string& one : wanted) {
     const auto* const preset = std::find_if(std::begin(kPresets), std::end(kPresets),
-                                            [&](const SassPreset& p) { return p.name == one; });
+                                            [&](const Preset& p) { return p.name == one; });
     if (preset == std::end(kPresets)) {
       add(one);
     } else {

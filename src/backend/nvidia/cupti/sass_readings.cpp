@@ -41,8 +41,7 @@ void SassReadings::put(SassReading reading) {
   waiting_.push_back(std::move(reading));
 }
 
-void SassReadings::drain(const CuptiApi& api, int64_t session_start_ns, DeviceNumbers& devices,
-                         RowSink& sink) {
+void SassReadings::drain(int64_t session_start_ns, DeviceNumbers& devices, RowSink& sink) {
   std::vector<SassReading> readings;
   {
     const std::lock_guard lock(mutex_);
@@ -51,14 +50,12 @@ void SassReadings::drain(const CuptiApi& api, int64_t session_start_ns, DeviceNu
   }
   for (const SassReading& reading : readings) {
     const int64_t device = devices.of(reading.device);
-    uint32_t context = 0;
-    api.cuptiGetContextId(reading.context, &context);
     tell_counted(reading);
     const std::vector<int64_t> functions = intern_all(reading.functions, format::Dict::Name, sink);
     const std::vector<int64_t> metrics = intern_all(reading.metrics, format::Dict::Metric, sink);
     format::Batch rows(format::Kind::SassMetric);
     for (const SassValue& value : reading.values) {
-      rows.push_row({reading.time_ns - session_start_ns, device, int64_t{context},
+      rows.push_row({reading.time_ns - session_start_ns, device, int64_t{reading.context},
                      static_cast<int64_t>(value.module), functions[value.function],
                      static_cast<int64_t>(value.pc), metrics[value.metric],
                      static_cast<int64_t>(value.value), 0, 0});

@@ -8,7 +8,6 @@
 
 #include "backend/backend.hpp"
 #include "backend/nvidia/cuda/cuda_driver.hpp"
-#include "backend/nvidia/cupti/cupti_api.hpp"
 
 // Counters by instruction on their way from the thread that read them to the log, and what they
 // came to.
@@ -25,9 +24,9 @@ struct SassValue {
 
 // Of one context.
 struct SassReading {
-  int64_t time_ns = 0;  // when it was read, monotonic clock
-  uint32_t device = 0;  // CUDA's number
-  CUcontext context = nullptr;
+  int64_t time_ns = 0;   // when it was read, monotonic clock
+  uint32_t device = 0;   // CUDA's number
+  uint32_t context = 0;  // CUPTI's
   std::vector<SassValue> values;
   std::vector<std::string> functions, metrics;
   uint64_t dropped = 0;  // values that CUPTI could not hand over
@@ -39,7 +38,7 @@ class SassReadings {
   void put(SassReading reading);
   void account(format::Ledger& ledger) const;
   // The collector's thread.
-  void drain(const CuptiApi& api, int64_t session_start_ns, DeviceNumbers& devices, RowSink& sink);
+  void drain(int64_t session_start_ns, DeviceNumbers& devices, RowSink& sink);
 
  private:
   mutable std::mutex mutex_;  // guards what follows
