@@ -151,7 +151,7 @@ std::optional<Phase> GpuRecording::end_phase(const std::optional<format::Ledger>
   }
   if (phase.engine == kSassEngine) {
     phase.cost.running_ns = phase.attached_ns();
-    phase.measure = format::CostMeasure::Attached;
+    phase.measure = format::CostMeasure::Unknown;  // by how much less than that is not known
   } else if (slowdown_) {
     phase.cost.running_ns = step_cost_ns(*slowdown_, phase.attached_ns());
     phase.measure = format::CostMeasure::Steps;
