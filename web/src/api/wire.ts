@@ -959,7 +959,7 @@ export interface components {
       problems: components["schemas"]["LogProblem"][];
     };
     /** @description How much of the session was recorded. */
-    Coverage: {
+    CoverageSums: {
       is_budgeted: boolean;
       budget_ppm: number | null;
       phases: number;
@@ -967,6 +967,9 @@ export interface components {
       whole_ns: number;
       share: number;
       is_last_inferred: boolean;
+    };
+    /** @description Also by engine, of phases that have a row. */
+    Coverage: components["schemas"]["CoverageSums"] & {
       engines: {
         engine: string;
         phases: number;
@@ -1580,6 +1583,7 @@ export interface components {
       function: string;
       launches: number;
       time_ns: number;
+      coverage: components["schemas"]["CoverageSums"];
       callers: components["schemas"]["KernelCallers"];
       samples: number;
       stalls: components["schemas"]["StallCounts"];
