@@ -57,8 +57,6 @@ Availability ActivityKinds::enable(const CuptiApi& api, CUpti_ActivityKind kind)
 
 Availability ActivityKinds::enable(const CuptiApi& api, const TraceOptions& options,
                                    std::vector<Limitation>& left_out) {
-  // Beside records of whatever kind, counters by instruction stay zero.
-  if (options.sass) return {true, "", "", ""};
   for (const CUpti_ActivityKind kind : kNeeded) {
     if (Availability enabled = enable(api, kind); !enabled.available) return enabled;
   }

@@ -87,7 +87,20 @@ uint32_t SassDevice::place_of(uint64_t metric_id) const {
   return found != places_.end() ? found->second : static_cast<uint32_t>(metrics_.size());
 }
 
+// CUPTI takes memory of the context that is current.
 Availability SassContext::enable() {
+  Availability made;
+  contexts_of_.run_within(context(), [&] { made = enable_here(); });
+  return made;
+}
+
+Availability SassContext::disable() {
+  Availability made;
+  contexts_of_.run_within(context(), [&] { made = disable_here(); });
+  return made;
+}
+
+Availability SassContext::enable_here() {
   if (Availability set = counted_.configure(wanted_); !set.available) return set;
   // Lazily: a kernel's code is changed at its first launch, so that only what runs is.
   CUpti_SassMetricsEnable_Params parameters{CUpti_SassMetricsEnable_Params_STRUCT_SIZE, nullptr,
@@ -97,7 +110,7 @@ Availability SassContext::enable() {
   return outcome(api_, code, "cuptiSassMetricsEnable(&parameters)");
 }
 
-Availability SassContext::disable() {
+Availability SassContext::disable_here() {
   Availability taken = read();
   CUpti_SassMetricsDisable_Params parameters{CUpti_SassMetricsDisable_Params_STRUCT_SIZE, nullptr,
                                              context(), 0};

@@ -53,6 +53,8 @@ class SassContext final : public AttachedContext {
   void wait_for_gpu() const { contexts_of_.synchronize(context()); }
 
  private:
+  Availability enable_here();
+  Availability disable_here();
   Availability read();
   CUptiResult take(SassReading& reading, size_t records, size_t instances);
 
