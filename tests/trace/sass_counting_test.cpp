@@ -127,9 +127,14 @@ TEST_F(SassCounting, AProcessThatHasCountedSaysSo) {
 
 TEST_F(SassCounting, WhatTheGpuDoesNotHaveIsLeftOut) {
   counting_->lose_metric("smsp__sass_sectors_mem_global");
-  begin({"efficiency", "smsp__sass_nonsense", "smsp__sass_inst_executed"});
+  begin({"efficiency", "nonsense", "smsp__sass_inst_executed"});
   ASSERT_TRUE(drain_until_counting());
   EXPECT_EQ(counting_->metrics(), 7u);  // a preset of eight, less one
+  ASSERT_TRUE(drain_until([&] { return !events("counting_refused").empty(); }));
+  EXPECT_EQ(events("counting_refused")[0]["text"].as_string(),
+            "CUDA device 0 has no smsp__sass_sectors_mem_global, nonsense");
+  EXPECT_EQ(lacking(), "unknown_metrics");
+  EXPECT_EQ(tracer_->status().counting, "counting");
   finish();
 }
 

@@ -109,6 +109,11 @@ bool ContextWorker::is_left_on() const {
   return has_hung_ || is_left_on_;
 }
 
+void ContextWorker::tell_lacking(Availability why) {
+  const std::lock_guard lock(mutex_);
+  failures_.push_back({std::move(why), false});
+}
+
 void ContextWorker::leave_on() {
   const std::lock_guard lock(mutex_);
   is_left_on_ = true;
@@ -228,6 +233,7 @@ void ContextWorker::attach_context(CUcontext context, bool is_held) {
       make("cuptiProfilerDeviceSupported", [&] { return ask(one->device(), context); });
   if (enabled.available) enabled = make(one->enable_call(), [&] { return one->enable(); });
   if (enabled.available) {
+    on_attached(*one);
     attached_.push_back(std::move(one));
     return;
   }

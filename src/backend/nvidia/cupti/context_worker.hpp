@@ -102,6 +102,7 @@ class ContextWorker {
   // The thread's, all of them. Whether the engine can be had on that GPU, asked behind the gate.
   virtual Availability ask(uint32_t device, CUcontext context) = 0;
   virtual std::unique_ptr<AttachedContext> make_context(CUcontext context, uint32_t device) = 0;
+  virtual void on_attached(const AttachedContext&) {}
   // What there is to do from time to time while contexts are attached, and when next.
   virtual void take_turn() = 0;
   virtual int64_t next_turn_ns() const = 0;
@@ -110,6 +111,8 @@ class ContextWorker {
   // Before contexts are given up, with launches let through.
   virtual void before_detaching() {}
 
+  // What is lacking while the engine goes on.
+  void tell_lacking(Availability why);
   // A call of CUPTI's, watched. Not available where it failed, or the engine was given up
   // meanwhile.
   Availability make(const char* call, const std::function<Availability()>& made);

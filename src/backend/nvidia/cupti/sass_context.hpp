@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "backend/nvidia/cupti/context_worker.hpp"
@@ -20,7 +21,8 @@ class SassDevice {
   Availability configure(const std::vector<std::string>& wanted);
   void release();
   const std::vector<std::string>& metrics() const { return metrics_; }
-  const std::vector<std::string>& unknown() const { return unknown_; }
+  // Those of the last configuration that this GPU does not have, once.
+  std::vector<std::string> take_unknown() { return std::exchange(unknown_, {}); }
   uint32_t place_of(uint64_t metric_id) const;
 
  private:

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "backend/nvidia/cupti/sampling_support.hpp"
@@ -40,6 +41,7 @@ class SassCounter final : public ContextWorker {
     return std::make_unique<SassContext>(api_, contexts_of_, context, device, counted, wanted_,
                                          readings_);
   }
+  void on_attached(const AttachedContext& one) override;
   void take_turn() override {}
   int64_t next_turn_ns() const override { return std::numeric_limits<int64_t>::max(); }
   void before_detaching() override;
@@ -57,6 +59,18 @@ class SassCounter final : public ContextWorker {
   std::map<uint32_t, SassDevice> counted_;  // by CUDA's number
   SassReadings readings_;
 };
+
+// Metrics that the GPU does not have, once for each GPU.
+void SassCounter::on_attached(const AttachedContext& one) {
+  std::string names;
+  for (const std::string& name : counted_.at(one.device()).take_unknown()) {
+    names.append(names.empty() ? "" : ", ").append(name);
+  }
+  if (names.empty()) return;
+  tell_lacking({false, "unknown_metrics",
+                "CUDA device " + std::to_string(one.device()) + " has no " + names,
+                "see sass_metrics: the rest is counted"});
+}
 
 // Before launches are held, so that they are held only for what is launched meanwhile.
 void SassCounter::before_detaching() {
