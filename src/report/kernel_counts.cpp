@@ -70,7 +70,9 @@ void write_wastes(Page& page, const std::vector<CountedLine>& lines) {
 
 std::string counts_text(const InstructionCounts& counts) {
   std::string text;
-  const auto add = [&](std::string part) { text.append(text.empty() ? "" : ", ").append(part); };
+  const auto add = [&](const std::string& part) {
+    text.append(text.empty() ? "" : ", ").append(part);
+  };
   if (counts.warps > 0) add(text::count(counts.warps) + " warp instructions");
   if (const auto active = counts.active_threads()) {
     add(fmt::format("{:.1f} of 32 threads active", *active));
