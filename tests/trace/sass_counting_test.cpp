@@ -76,6 +76,8 @@ TEST_F(SassCounting, CountsCarryFunctionModulePcAndMetricAndLaunchesAreCountedNo
   EXPECT_EQ(ledger.graph_launches_uncounted, 0u);
   EXPECT_EQ(ledger.launches_missing, 0u);
   EXPECT_EQ(ledger.kernel_records, 0u);
+  ASSERT_EQ(rows(Kind::Api).size(), 10u) << "launches are there as calls";
+  EXPECT_LT(rows(Kind::Api).front()[0], 60'000'000'000) << "session time";
   EXPECT_EQ(ledger.sass_values, 2u);
   EXPECT_TRUE(ledger.uncounted.empty());
   EXPECT_EQ(ledger.completeness(), format::Completeness::Complete);
