@@ -1,9 +1,9 @@
-# cupti.h, of NVIDIA's tracing library, and the CUDA headers it stands on. Only headers: the library
-# is opened at run time. Looked for in the hints CUPTI_INCLUDE_DIR and CUPTI_CUDA_INCLUDE_DIR, the
+# cupti.h, of NVIDIA's tracing library, of CUDA 12.2 or newer, and the CUDA headers it stands on. Only
+# headers: the library is opened at run time. Looked for in the hints CUPTI_INCLUDE_DIR and CUPTI_CUDA_INCLUDE_DIR, the
 # CUDA toolkit, and NVIDIA's wheels. Gives Cupti_FOUND and the target Cupti::headers.
 include(NvidiaWheels)
 find_path(
-  CUPTI_INCLUDE_DIR cupti.h
+  CUPTI_INCLUDE_DIR cupti_sass_metrics.h
   HINTS $ENV{CUDA_HOME}/extras/CUPTI/include $ENV{CUDA_PATH}/extras/CUPTI/include
         $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include
   PATHS /usr/local/cuda/extras/CUPTI/include /usr/local/cuda/include ${nvidia_wheel_includes})

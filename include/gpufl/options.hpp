@@ -65,6 +65,9 @@ struct InitOptions {
   int pc_sampling_period = 0;
   int pc_sampling_window_ms = 5;
   int pc_sampling_pause_ms = 995;
+  // Of SassMetrics and Deep: what is counted by instruction. Names of metrics and of presets
+  // (efficiency, execution, global, shared, branches), with commas between them.
+  std::string sass_metrics = "efficiency";
 
   // Advanced
   std::string config_file = "";      // JSON, applied below the environment

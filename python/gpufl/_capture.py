@@ -45,6 +45,7 @@ def init(
     pc_sampling_period: int = UNSET,
     pc_sampling_window_ms: int = UNSET,
     pc_sampling_pause_ms: int = UNSET,
+    sass_metrics: str = UNSET,
     backend: BackendKind = UNSET,
     system_sample_rate_ms: int = UNSET,
     kernel_sample_rate_ms: int = UNSET,

@@ -174,6 +174,12 @@ struct PcSamplingOptions {
   const std::atomic<int32_t>* deep_scopes = nullptr;
 };
 
+// Counters by instruction in the place of the kernels' records: the vendor's library puts counting
+// code into each kernel, and delivers nothing where it makes records as well. Launches are counted.
+struct SassOptions {
+  std::vector<std::string> metrics;  // by the vendor's names, and names of presets
+};
+
 // What a tracer records beyond kernels and copies. What it points to outlives the tracer.
 struct TraceOptions {
   bool synchronization = true;       // waits of the host for the GPU
@@ -185,6 +191,7 @@ struct TraceOptions {
                                      // the program more than our own notes of them
   bool code = false;                 // images of the code that ran (RowSink::keep_code)
   std::optional<PcSamplingOptions> pc_sampling{};  // none: no samples are taken
+  std::optional<SassOptions> sass{};               // none: kernels are recorded
   StackRecorder* stacks = nullptr;                 // null: none
   CaptureGate* gate = nullptr;                     // null: everything is wanted
   OwnKernelListener* own_kernels = nullptr;        // set by the backend; null: nobody
@@ -232,6 +239,8 @@ struct TraceStatus {
   uint64_t pending_count = 0;
   std::vector<PendingCall> pending;          // the oldest of them, at most 64
   std::optional<SamplingStatus> sampling{};  // none: no samples were asked for
+  std::string
+      counting{};  // "counting", or why there are no counters by instruction; empty: not asked
 };
 
 // GPU activity. A round of the collector's thread, every few tens of milliseconds, has three steps:
@@ -294,7 +303,12 @@ class Backend {
   virtual Availability sampling_available() {
     return {false, "not_supported", "this backend takes no samples of the program counter", ""};
   }
-  // The same, asked of every GPU: may start the vendor's runtime, so for `gpufl doctor` alone.
+  // Likewise, whether counters by instruction can be had in turns with tracing.
+  virtual Availability counting_available() {
+    return {false, "not_supported", "this backend does not count by instruction", ""};
+  }
+  // PC sampling again, asked of every GPU: may start the vendor's runtime, so for `gpufl doctor`
+  // alone.
   virtual Availability ask_sampling() { return sampling_available(); }
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
   virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;

@@ -10,11 +10,9 @@ namespace gpufl::capture {
 
 namespace {
 
-// What this version has of an engine. Those that are not here fall to one that costs less: only
-// Deep takes samples besides what is missing.
+// What this version has of an engine. Those that are not here fall to one that costs less.
 std::string_view engine_of_this_version(std::string_view asked) {
-  if (format::has_engine(asked)) return asked;
-  return asked == "Deep" ? kSamplingEngine : kTraceEngine;
+  return format::has_engine(asked) ? asked : kTraceEngine;
 }
 
 void fall(format::Capability& note, std::string_view got, const backend::Availability& why) {
@@ -36,7 +34,22 @@ std::span<const std::string_view> engine_names() {
 }
 
 bool takes_samples(std::string_view asked) {
-  return engine_of_this_version(asked) == kSamplingEngine;
+  return asked == kSamplingEngine || asked == kDeepEngine;
+}
+
+bool counts_instructions(std::string_view asked) {
+  return asked == kSassEngine || asked == kDeepEngine;
+}
+
+std::string_view base_engine(std::string_view engine) {
+  return takes_samples(engine) ? kSamplingEngine : kTraceEngine;
+}
+
+backend::TraceOptions phase_options(const backend::TraceOptions& options, std::string_view engine) {
+  backend::TraceOptions its = options;
+  if (engine != kSamplingEngine) its.pc_sampling.reset();
+  if (engine != kSassEngine) its.sass.reset();
+  return its;
 }
 
 format::Capability choose_engine(std::string_view asked, const EngineSupport& support,
@@ -59,7 +72,10 @@ format::Capability choose_engine(std::string_view asked, const EngineSupport& su
             "this version does not have that engine; it falls back to " + std::string(here),
             {}});
     }
-    if (here == kSamplingEngine && !support.sampling.available) {
+    if (counts_instructions(note.got) && !support.counting.available) {
+      fall(note, base_engine(note.got), support.counting);
+    }
+    if (takes_samples(note.got) && !support.sampling.available) {
       fall(note, kTraceEngine, support.sampling);
     }
     if (!support.trace.available) fall(note, kMonitorEngine, support.trace);
@@ -72,10 +88,17 @@ std::vector<format::Capability> unserved_features(std::string_view engine,
   std::vector<format::Capability> notes;
   for (const std::string& feature : features) {
     if (feature.starts_with("pc_sampling_")) {
-      if (engine == kSamplingEngine) continue;
+      if (takes_samples(engine)) continue;
       notes.push_back({feature, "on", "off", "engine_too_low",
                        "the engine " + std::string(engine) + " takes no samples",
                        "choose the engine PcSampling"});
+      continue;
+    }
+    if (feature == "sass_metrics") {
+      if (counts_instructions(engine)) continue;
+      notes.push_back({feature, "on", "off", "engine_too_low",
+                       "the engine " + std::string(engine) + " does not count by instruction",
+                       "choose the engine SassMetrics"});
       continue;
     }
     if (engine != kMonitorEngine) continue;

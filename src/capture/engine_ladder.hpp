@@ -8,27 +8,39 @@
 
 #include "backend/backend.hpp"
 #include "format/capability.hpp"
+#include "format/engines.hpp"
 
 // Which engine runs when one is asked for, and which of the wanted features it serves. Pure.
 namespace gpufl::capture {
 
-inline constexpr std::string_view kMonitorEngine = "Monitor";  // records nothing of the GPU
-inline constexpr std::string_view kTraceEngine = "Trace";
-inline constexpr std::string_view kSamplingEngine = "PcSampling";
+using format::kDeepEngine;
+using format::kMonitorEngine;
+using format::kSamplingEngine;
+using format::kSassEngine;
+using format::kTraceEngine;
 
-// Whether tracing can be had, and sampling beside it.
+// Whether tracing can be had, sampling beside it, and counters by instruction in turns with it.
 struct EngineSupport {
-  backend::Availability trace, sampling;
+  backend::Availability trace, sampling, counting;
 };
-inline EngineSupport everything_supported() { return {{true, {}, {}, {}}, {true, {}, {}, {}}}; }
+inline EngineSupport everything_supported() {
+  return {{true, {}, {}, {}}, {true, {}, {}, {}}, {true, {}, {}, {}}};
+}
 
 // Falls from `asked` to the next engine that exists here and costs no more, which is the note's
 // `got`. `backend`: whose engine it is; empty: of none.
 format::Capability choose_engine(std::string_view asked, const EngineSupport& support,
                                  std::string_view backend = {});
 
-// Whether `asked`, or what it falls to in this version, samples the program counter.
+// Whether `asked`, or what it falls to in this version, samples the program counter, and whether it
+// counts by instruction.
 bool takes_samples(std::string_view asked);
+bool counts_instructions(std::string_view asked);
+
+// Of an engine that takes turns with another one, what a phase is to be of most of the time.
+std::string_view base_engine(std::string_view engine);
+// `options` as a phase of that engine has them.
+backend::TraceOptions phase_options(const backend::TraceOptions& options, std::string_view engine);
 
 // `features` are the names of options that the user turned on by hand: those that `engine`, the
 // highest of the session's, does not serve.

@@ -7,10 +7,12 @@ namespace gpufl::capture {
 namespace {
 
 const EngineSupport kTraceable = everything_supported();
-const EngineSupport kNotTraceable{{false, "library_not_found", "no libcupti", "install it"},
-                                  {false, "library_not_found", "no libcupti", "install it"}};
-const EngineSupport kNotSampled{{true, {}, {}, {}},
-                                {false, "permission_denied", "not this user", "ask for it"}};
+const backend::Availability kNoLibrary{false, "library_not_found", "no libcupti", "install it"};
+const backend::Availability kNotAllowed{false, "permission_denied", "not this user", "ask for it"};
+const backend::Availability kTooOld{false, "cupti_too_old", "no SASS metrics", "update"};
+const EngineSupport kNotTraceable{kNoLibrary, kNoLibrary, kNoLibrary};
+const EngineSupport kNotSampled{{true, {}, {}, {}}, kNotAllowed, kNotAllowed};
+const EngineSupport kNotCounted{{true, {}, {}, {}}, {true, {}, {}, {}}, kTooOld};
 
 TEST(EngineLadder, WhatIsThereRuns) {
   const format::Capability monitor = choose_engine("Monitor", kNotTraceable);
@@ -20,25 +22,45 @@ TEST(EngineLadder, WhatIsThereRuns) {
   EXPECT_EQ(choose_engine("Trace", kTraceable).got, "Trace");
   EXPECT_EQ(choose_engine("Trace", kNotSampled).got, "Trace");
   EXPECT_EQ(choose_engine("Trace", kNotSampled).reason, "");
-  EXPECT_EQ(choose_engine("PcSampling", kTraceable).got, "PcSampling");
+  for (const char* asked : {"PcSampling", "SassMetrics", "Deep"}) {
+    EXPECT_EQ(choose_engine(asked, kTraceable).got, asked);
+    EXPECT_EQ(choose_engine(asked, kTraceable).reason, "");
+  }
 }
 
 TEST(EngineLadder, WhatIsNotHereFallsToWhatCostsLess) {
-  for (const char* asked :
-       {"SassMetrics", "RangeProfiler", "PmSampling", "RangeProfilerKernelReplay"}) {
+  for (const char* asked : {"RangeProfiler", "PmSampling", "RangeProfilerKernelReplay"}) {
     const format::Capability choice = choose_engine(asked, kTraceable);
     EXPECT_EQ(choice.got, "Trace") << asked;
     EXPECT_EQ(choice.asked, asked);
     EXPECT_EQ(choice.reason, "not_in_this_version");
     EXPECT_FALSE(takes_samples(asked));
+    EXPECT_FALSE(counts_instructions(asked));
   }
-  EXPECT_EQ(choose_engine("Deep", kTraceable).got, "PcSampling");
-  EXPECT_EQ(choose_engine("Deep", kTraceable).reason, "not_in_this_version");
-  EXPECT_TRUE(takes_samples("Deep"));
+}
+
+TEST(EngineLadder, WithoutCountersFallsToWhatIsRecordedBetweenThem) {
+  EXPECT_EQ(choose_engine("SassMetrics", kNotCounted).got, "Trace");
+  EXPECT_EQ(choose_engine("SassMetrics", kNotCounted).reason, "cupti_too_old");
+  EXPECT_EQ(choose_engine("Deep", kNotCounted).got, "PcSampling");
+  EXPECT_EQ(choose_engine("Deep", kNotCounted).detail, "no SASS metrics");
+  EXPECT_EQ(choose_engine("PcSampling", kNotCounted).got, "PcSampling");
+}
+
+TEST(EngineLadder, APhaseHasTheOptionsOfItsEngineAlone) {
+  backend::TraceOptions options;
+  options.pc_sampling.emplace();
+  options.sass.emplace();
+  const auto of = [&](std::string_view engine) { return phase_options(options, engine); };
+  EXPECT_TRUE(of("PcSampling").pc_sampling && !of("PcSampling").sass);
+  EXPECT_TRUE(of("SassMetrics").sass && !of("SassMetrics").pc_sampling);
+  EXPECT_FALSE(of("Trace").sass || of("Trace").pc_sampling);
+  EXPECT_EQ(base_engine("SassMetrics"), "Trace");
+  EXPECT_EQ(base_engine("Deep"), "PcSampling");
 }
 
 TEST(EngineLadder, WithoutSamplesFallsToTraceAndSaysWhy) {
-  for (const char* asked : {"PcSampling", "Deep"}) {
+  for (const char* asked : {"PcSampling", "SassMetrics", "Deep"}) {
     const format::Capability choice = choose_engine(asked, kNotSampled);
     EXPECT_EQ(choice.got, "Trace") << asked;
     EXPECT_EQ(choice.reason, "permission_denied");
@@ -78,6 +100,8 @@ TEST(EngineLadder, FeaturesAskedForByHandAreNoted) {
   EXPECT_TRUE(unserved_features("Trace", {"enable_memory_tracking"}).empty());
   EXPECT_EQ(unserved_features("Trace", {"pc_sampling_period"}).size(), 1u);
   EXPECT_TRUE(unserved_features("PcSampling", {"pc_sampling_period"}).empty());
+  EXPECT_EQ(unserved_features("PcSampling", {"sass_metrics"}).size(), 1u);
+  EXPECT_TRUE(unserved_features("Deep", {"sass_metrics", "pc_sampling_period"}).empty());
 }
 
 }  // namespace

@@ -82,10 +82,13 @@ GpuRecording::GpuRecording(Instruments& instruments, const SessionConfig& config
   for (const format::Capability& note : instruments.notes) posted_.insert(note.to_json().dump());
   (void)collector_.set_tracers(named_tracers(), kPatience);
   if (!has_tracer()) return;
-  const bool takes_samples = std::any_of(instruments.backends.begin(), instruments.backends.end(),
-                                         [](const auto& one) { return one.takes_samples; });
-  begin_phase(config.overhead_budget > 0 ? CoverageReason::Budget : CoverageReason::Session,
-              takes_samples, instruments.attached_ns, instruments.attaching_ns);
+  std::string_view engine = kTraceEngine;
+  for (const BackendInstruments& one : instruments.backends) {
+    const bool has_engine = !one.phase_engine.empty() && one.phase_engine != kTraceEngine;
+    if (has_engine) engine = one.phase_engine;
+  }
+  begin_phase(config.overhead_budget > 0 ? CoverageReason::Budget : CoverageReason::Session, engine,
+              instruments.attached_ns, instruments.attaching_ns);
 }
 
 GpuRecording::~GpuRecording() { (void)stop(); }
@@ -103,10 +106,10 @@ std::vector<NamedTracer> GpuRecording::named_tracers() const {
   return tracers;
 }
 
-void GpuRecording::begin_phase(CoverageReason why, bool takes_samples, int64_t begin_ns,
+void GpuRecording::begin_phase(CoverageReason why, std::string_view engine, int64_t begin_ns,
                                int64_t switching_ns) {
   Phase phase;
-  phase.engine = takes_samples ? kSamplingEngine : kTraceEngine;
+  phase.engine = engine;
   phase.why = why;
   phase.begin_ns = begin_ns;
   phase.cost.switching_ns = switching_ns;
@@ -143,8 +146,13 @@ std::optional<Phase> GpuRecording::end_phase(const std::optional<format::Ledger>
     phase.cost.running_ns = std::max<int64_t>(now.cost.running_ns - counted_.cost.running_ns, 0);
     phase.measure = format::CostMeasure::Calls;
     counted_ = now;
+    // No tracer could count by instruction: all recorded.
+    if (phase.engine == kSassEngine && !account->launches_counted) phase.engine = kTraceEngine;
   }
-  if (slowdown_) {
+  if (phase.engine == kSassEngine) {
+    phase.cost.running_ns = phase.attached_ns();
+    phase.measure = format::CostMeasure::Unknown;  // by how much less than that is not known
+  } else if (slowdown_) {
     phase.cost.running_ns = step_cost_ns(*slowdown_, phase.attached_ns());
     phase.measure = format::CostMeasure::Steps;
   }
@@ -177,7 +185,7 @@ base::Status GpuRecording::begin_attaching(const PhaseRequest& request,
   if (has_tracer()) return base::Status::ok();
   {
     const std::lock_guard lock(mutex_);
-    if (is_attaching_ && attaching_for_.samples != request.samples) return stuck();
+    if (is_attaching_ && attaching_for_.engine != request.engine) return stuck();
     attaching_for_ = request;
     is_unwanted_ = false;
     if (std::exchange(is_attaching_, true)) return base::Status::ok();
@@ -185,9 +193,9 @@ base::Status GpuRecording::begin_attaching(const PhaseRequest& request,
   }
   backend::TraceOptions options = options_;
   options.is_unwanted = &is_unwanted_;
-  if (!request.samples) options.pc_sampling.reset();
   attaching_.join();  // the last one has ended, or is just about to
-  if (attaching_.start("gpufl-attach", [this, options] { attach(options); })) {
+  if (attaching_.start("gpufl-attach",
+                       [this, options, engine = request.engine] { attach(options, engine); })) {
     return base::Status::ok();
   }
   const std::lock_guard lock(mutex_);
@@ -208,13 +216,13 @@ base::Status GpuRecording::wait_until_attached(std::chrono::milliseconds patienc
 }
 
 // On a thread of its own. What nobody wants any more when it is there is given up again.
-void GpuRecording::attach(const backend::TraceOptions& options) {
+void GpuRecording::attach(const backend::TraceOptions& options, std::string_view engine) {
   base::Status outcome{base::Code::LimitReached, "out of memory"};
   std::vector<OpenedTracer> opened;
   try {
     const int64_t asked_ns = session_now();
     for (const Part& part : parts_) {
-      opened.push_back(open_tracer(*part.backend, options, session_start_ns_));
+      opened.push_back(open_tracer(*part.backend, options, engine, session_start_ns_));
     }
     const int64_t attached_ns = session_now();
     const std::lock_guard operation(operation_);
@@ -241,10 +249,10 @@ base::Status GpuRecording::adopt(const std::vector<OpenedTracer>& opened, int64_
     is_still_attached_ = false;
   }
   std::string refusals;
-  bool takes_samples = false;
+  std::string_view engine = kTraceEngine;
   for (size_t i = 0; i < opened.size(); ++i) {
     take(parts_[i], opened[i]);
-    takes_samples |= opened[i].takes_samples;
+    if (opened[i].tracer && opened[i].engine != kTraceEngine) engine = opened[i].engine;
     if (opened[i].tracer) continue;
     const backend::Availability& why = opened[i].support.trace;
     refusals.append(refusals.empty() ? "" : "; ").append(why.reason).append(": ");
@@ -254,14 +262,14 @@ base::Status GpuRecording::adopt(const std::vector<OpenedTracer>& opened, int64_
   for (size_t i = 0; i < opened.size(); ++i) note(parts_[i], opened[i]);
   if (has_tracer()) {
     counted_ = {};
-    begin_phase(request.why, takes_samples, attached_ns,
+    begin_phase(request.why, engine, attached_ns,
                 std::min(attached_ns - asked_ns, kLongestAttaching_ns));
     collector_.post_event(event("recording_resumed", format::kCoverageReasonWords, request.why));
     return base::Status::ok();
   }
   if (parts_.empty()) {
     const backend::Availability why = no_backend();
-    post_once(choose_engine(asked_engine_, {why, why}));
+    post_once(choose_engine(asked_engine_, {why, why, why}));
     refusals = why.reason + ": " + why.detail;
   }
   return {base::Code::Unavailable, refusals};
@@ -376,7 +384,8 @@ std::optional<Phase> GpuRecording::begin_another(CoverageEnd ending, const Phase
   const auto ended = end_phase(status->ledger, status->traces);
   collector_.post_phase(*ended);
   collector_.post_event(event("recording_paused", format::kCoverageEndWords, ending));
-  begin_phase(request.why, request.samples && ended->engine == kSamplingEngine, ended->end_ns, 0);
+  const bool is_trace = request.engine == kTraceEngine;
+  begin_phase(request.why, is_trace ? kTraceEngine : ended->engine, ended->end_ns, 0);
   collector_.post_event(event("recording_resumed", format::kCoverageReasonWords, request.why));
   return ended;
 }

@@ -17,6 +17,7 @@
 #include "base/status.hpp"
 #include "capture/bounded_mutex.hpp"
 #include "capture/collector.hpp"
+#include "capture/engine_ladder.hpp"
 #include "capture/instruments.hpp"
 #include "capture/phase.hpp"
 #include "capture/service_thread.hpp"
@@ -30,10 +31,10 @@
 // given.
 namespace gpufl::capture {
 
-// Why a phase begins, and whether it takes samples where the session's engine does.
+// Why a phase begins, and of which engine it is to be, as far as the session's has it.
 struct PhaseRequest {
   format::CoverageReason why = format::CoverageReason::Request;
-  bool samples = true;
+  std::string_view engine = kSamplingEngine;
 };
 
 // The length of the windows in which something ran.
@@ -117,7 +118,7 @@ class GpuRecording {
   std::vector<NamedTracer> named_tracers() const;
   std::vector<std::shared_ptr<backend::Tracer>> tracers() const;
   base::Status begin_attaching(const PhaseRequest& request, std::chrono::milliseconds patience);
-  void attach(const backend::TraceOptions& options);
+  void attach(const backend::TraceOptions& options, std::string_view engine);
   base::Status adopt(const std::vector<OpenedTracer>& opened, int64_t asked_ns,
                      int64_t attached_ns);
   void take(Part& part, const OpenedTracer& opened);
@@ -125,7 +126,7 @@ class GpuRecording {
   void cancel_attaching(format::CoverageEnd ending);
   void note(const Part& part, const OpenedTracer& opened);
   void post_once(const format::Capability& note);
-  void begin_phase(format::CoverageReason why, bool takes_samples, int64_t begin_ns,
+  void begin_phase(format::CoverageReason why, std::string_view engine, int64_t begin_ns,
                    int64_t switching_ns);
   base::Status wait_until_detachable(bool is_patient) const;
   void stop_tracers(format::CoverageEnd ending);

@@ -129,7 +129,7 @@ class GpuRecordingTest : public testing::Test {
     BackendInstruments one;
     one.backend = std::make_unique<FakeBackend>(std::move(name), vendor);
     if (!config_.dormant && config_.engine == "Trace") {
-      const OpenedTracer opened = open_tracer(*one.backend, {}, start_ns_);
+      const OpenedTracer opened = open_tracer(*one.backend, {}, kTraceEngine, start_ns_);
       one.tracer = opened.tracer;
       one.refusal = opened.support.trace.reason;
     }
@@ -374,10 +374,10 @@ TEST_F(GpuRecordingTest, WhatIsWantedAgainBeforeItBeganBegins) {
   vendor_.hangs_in_start = true;
   EXPECT_FALSE(recording_->resume({}, kBriefly));
   EXPECT_TRUE(recording_->pause(format::CoverageEnd::Request, true, kBriefly));
-  EXPECT_FALSE(recording_->resume({format::CoverageReason::Budget, false}, kBriefly))
+  EXPECT_FALSE(recording_->resume({format::CoverageReason::Budget, kTraceEngine}, kBriefly))
       << "what is being started takes samples";
   EXPECT_EQ(recording_->state(), "paused");
-  EXPECT_FALSE(recording_->resume({format::CoverageReason::Budget, true}, kBriefly));
+  EXPECT_FALSE(recording_->resume({format::CoverageReason::Budget, kSamplingEngine}, kBriefly));
   EXPECT_EQ(recording_->state(), "attaching");
   vendor_.hangs_in_start = false;
   EXPECT_TRUE(base::eventually([&] { return recording_->phase().has_value(); }));

@@ -73,7 +73,7 @@ void open_backends(const std::string& names, Instruments& out) {
       for (backend::DeviceFacts& facts : source->devices()) out.devices.push_back(std::move(facts));
       sources.push_back(std::move(source));
     }
-    out.backends.push_back({std::move(one.backend), nullptr, false, {}, {}});
+    out.backends.push_back({std::move(one.backend), nullptr, {}, {}, {}});
   }
   for (backend::RefusedBackend& one : opened.refused) {
     const bool is_as_asked = one.asked == "none";
@@ -142,14 +142,14 @@ void open_markers(const SessionConfig& config, int64_t start_ns, Instruments& ou
 void open_engine(const SessionConfig& config, int64_t start_ns, BackendInstruments& one,
                  Instruments& out) {
   const std::string_view name = one.backend->name();
-  OpenedTracer opened{nullptr, false, everything_supported()};
+  OpenedTracer opened{nullptr, kTraceEngine, everything_supported()};
   if (config.engine != kMonitorEngine && !config.dormant) {
-    opened = open_tracer(*one.backend, out.trace_options, start_ns);
+    opened = open_tracer(*one.backend, out.trace_options, base_engine(config.engine), start_ns);
     if (!opened.tracer) one.refusal = opened.support.trace.reason;
   }
   format::Capability note = choose_engine(config.engine, opened.support, name);
   one.engine = note.got;
-  one.takes_samples = opened.takes_samples;
+  one.phase_engine = opened.engine;
   one.tracer = std::move(opened.tracer);
   out.notes.push_back(std::move(note));
   if (!one.tracer) return;
@@ -184,15 +184,19 @@ void open_engines(const SessionConfig& config, int64_t start_ns, Instruments& ou
 Availability no_backend() { return {false, "no_backend", "no GPU vendor's backend is in use", {}}; }
 
 OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions& options,
-                         int64_t session_start_ns) {
-  OpenedTracer opened{nullptr, false, everything_supported()};
+                         std::string_view engine, int64_t session_start_ns) {
+  OpenedTracer opened{nullptr, kTraceEngine, everything_supported()};
   Availability& trace = opened.support.trace;
   trace = backend.trace_available();
   if (!trace.available) return opened;
-  backend::TraceOptions possible = options;
+  backend::TraceOptions possible = phase_options(options, engine);
   if (options.pc_sampling) {
     opened.support.sampling = backend.sampling_available();
     if (!opened.support.sampling.available) possible.pc_sampling.reset();
+  }
+  if (options.sass) {
+    opened.support.counting = backend.counting_available();
+    if (!opened.support.counting.available) possible.sass.reset();
   }
   auto tracer = backend.make_tracer(possible);
   if (!tracer) {
@@ -202,7 +206,8 @@ OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions&
   trace = (*tracer)->start(session_start_ns);
   if (!trace.available) return opened;
   opened.tracer = std::move(*tracer);
-  opened.takes_samples = possible.pc_sampling.has_value();
+  if (possible.pc_sampling) opened.engine = kSamplingEngine;
+  if (possible.sass) opened.engine = kSassEngine;
   return opened;
 }
 

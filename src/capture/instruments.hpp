@@ -22,13 +22,13 @@ namespace gpufl::capture {
 
 struct OpenedTracer {
   std::shared_ptr<backend::Tracer> tracer;  // started; null: see support
-  bool takes_samples = false;
+  std::string_view engine = kTraceEngine;   // of what was started
   EngineSupport support;
 };
 backend::Availability no_backend();  // why nothing is traced where there is none
-// Without samples where they cannot be had.
+// For a phase of `engine`; what cannot be had beside tracing is left out.
 OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions& options,
-                         int64_t session_start_ns);
+                         std::string_view engine, int64_t session_start_ns);
 // What the tracer of a backend had to leave out.
 std::vector<format::Capability> limitation_notes(const backend::Tracer& tracer,
                                                  std::string_view backend);
@@ -37,7 +37,7 @@ std::vector<format::Capability> limitation_notes(const backend::Tracer& tracer,
 struct BackendInstruments {
   std::unique_ptr<backend::Backend> backend;
   std::shared_ptr<backend::Tracer> tracer;  // started; null: none now
-  bool takes_samples = false;               // the tracer does
+  std::string_view phase_engine;            // the tracer's
   std::string refusal;                      // a word: why there is none though it was asked for
   std::string engine;                       // that runs, or will when recording is resumed
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/phase_pacer.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <limits>
@@ -38,7 +39,11 @@ std::string percent(double share) {
 
 PhasePacer::PhasePacer(const Parts& parts) : parts_(parts), is_paused_(parts.begins_paused) {
   if (parts.budget > 0) budget_.emplace(parts.budget);
-  if (const auto phase = parts.recording.phase()) steps_.begin_phase(0, phase->begin_ns);
+  engine_ = next_turn_engine_ = base_engine(parts.engine);
+  if (const auto phase = parts.recording.phase()) {
+    steps_.begin_phase(0, phase->begin_ns);
+    if (counts_instructions(parts.engine)) next_turn_ns_ = phase->begin_ns + before_counting_ns();
+  }
 }
 
 bool PhasePacer::start() {
@@ -87,40 +92,65 @@ void PhasePacer::take_steps() {
 }
 
 void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
-  if (parts_.deep_scopes.load(std::memory_order_relaxed) > 0) return begin_deep(phase);
+  if (engine_ == kSassEngine) has_counted_ = true;  // or failed: it is not tried twice
+  const bool is_long = now_ns - phase.begin_ns >= kLongestCounting_ns;
+  const bool is_deep = parts_.deep_scopes.load(std::memory_order_relaxed) > 0;
+  if (is_deep && (engine_ != kSassEngine || !is_long)) return begin_deep(phase, now_ns);
   if (budget_ && phase.why == CoverageReason::DeepScope) {
     detach(CoverageEnd::DeepScope);
   } else if (budget_) {
     if (is_phase_over(phase, now_ns)) detach(CoverageEnd::Budget);
-  } else if (parts_.takes_samples && is_turn_over(now_ns)) {
-    change_turns(CoverageReason::Schedule);
+  } else {
+    const bool takes_any = takes_samples(parts_.engine) || may_count() || engine_ == kSassEngine;
+    if (takes_any && is_turn_over(phase, now_ns)) {
+      change_turns(CoverageReason::Schedule, next_engine());
+    }
   }
 }
 
-// From records with samples to records alone, or back.
-void PhasePacer::change_turns(CoverageReason why) {
+bool PhasePacer::may_count() const { return counts_instructions(parts_.engine) && !has_counted_; }
+
+bool PhasePacer::is_counting() const {
+  const auto traces = parts_.recording.traces();
+  return std::any_of(traces.begin(), traces.end(),
+                     [](const NamedTraceStatus& one) { return one.status.counting == "counting"; });
+}
+
+std::string_view PhasePacer::next_engine() const {
+  if (engine_ == kSassEngine) return base_engine(parts_.engine);
+  if (may_count()) return kSassEngine;
+  return engine_ == kSamplingEngine ? kTraceEngine : base_engine(parts_.engine);
+}
+
+int64_t PhasePacer::before_counting_ns() const {
+  return takes_samples(parts_.engine) ? kSampledBeforeCounting_ns : kBeforeCounting_ns;
+}
+
+// From one of the engines that take turns to another.
+void PhasePacer::change_turns(CoverageReason why, std::string_view next) {
   turn_rest_ns_ = overlaps() ? kBetweenOverlappingTurns_ns : kBetweenTurns_ns;
-  const bool samples = !samples_;
   if (!detach(CoverageEnd::Schedule)) return;
   is_first_turn_ = false;
-  begin_turn(why, samples);
+  begin_turn(why, next);
 }
 
 // Tried again soon where it fails: without a budget nothing is to be missing.
-void PhasePacer::begin_turn(CoverageReason why, bool samples) {
+void PhasePacer::begin_turn(CoverageReason why, std::string_view engine) {
   wants_attached_ = true;
-  next_turn_samples_ = samples;
-  const bool is_attached = static_cast<bool>(attach(why, samples, parts_.patience / 2));
+  next_turn_engine_ = engine;
+  const bool is_attached = static_cast<bool>(attach(why, engine, parts_.patience / 2));
   if (is_attached || awaited_) return;
   next_turn_ns_ = parts_.recording.session_now() + kRetry_ns;
 }
 
-void PhasePacer::begin_deep(const Phase& phase) {
-  if (parts_.takes_samples && !samples_) {
-    change_turns(CoverageReason::DeepScope);
+void PhasePacer::begin_deep(const Phase& phase, int64_t now_ns) {
+  const bool counts = may_count() && now_ns >= next_turn_ns_;
+  const std::string_view wanted = counts ? kSassEngine : base_engine(parts_.engine);
+  if (wanted != kTraceEngine && engine_ != wanted && engine_ != kSassEngine) {
+    change_turns(CoverageReason::DeepScope, wanted);
   } else if (budget_ && phase.why != CoverageReason::DeepScope) {
     const auto ended = parts_.recording.begin_another(CoverageEnd::DeepScope,
-                                                      {CoverageReason::DeepScope, samples_});
+                                                      {CoverageReason::DeepScope, engine_});
     if (ended) settle(*ended, false);
   }
 }
@@ -129,15 +159,17 @@ void PhasePacer::look_detached(int64_t now_ns) {
   const bool is_deep = parts_.deep_scopes.load(std::memory_order_relaxed) > 0;
   if (!budget_) {
     if (wants_attached_ && now_ns >= next_turn_ns_) {
-      begin_turn(CoverageReason::Schedule, next_turn_samples_);
+      begin_turn(CoverageReason::Schedule, next_turn_engine_);
     }
   } else if (is_deep) {
     if (now_ns < next_turn_ns_) return;
-    if (!attach(CoverageReason::DeepScope, true, parts_.patience / 2)) {
+    const std::string_view wanted = may_count() ? kSassEngine : base_engine(parts_.engine);
+    if (!attach(CoverageReason::DeepScope, wanted, parts_.patience / 2)) {
       next_turn_ns_ = now_ns + kRetry_ns;
     }
   } else if (now_ns >= budget_->next_begin_ns()) {
-    (void)attach(CoverageReason::Budget, true, parts_.patience / 2);
+    const std::string_view next = may_count() ? next_engine() : base_engine(parts_.engine);
+    (void)attach(CoverageReason::Budget, next, parts_.patience / 2);
   }
 }
 
@@ -146,18 +178,28 @@ bool PhasePacer::is_phase_over(const Phase& phase, int64_t now_ns) {
   // Attaching for samples is dear: it was for nothing if there is no window at all.
   const bool awaits_window = phase.engine == kSamplingEngine && windows() == 0;
   if (awaits_window && attached_ns < OverheadBudget::kFirst_ns) return false;
+  if (phase.engine == kSassEngine && is_counting_over(phase, now_ns)) return true;
   return budget_->is_over(now_ns, attached_ns, cost_so_far(phase, now_ns));
 }
 
-// With samples, or between two turns of them.
-bool PhasePacer::is_turn_over(int64_t now_ns) const {
-  if (!samples_) return now_ns >= next_turn_ns_;
+bool PhasePacer::is_counting_over(const Phase& phase, int64_t now_ns) const {
+  return !is_counting() || (now_ns - phase.begin_ns >= kCountingTurn_ns && launches() != 0);
+}
+
+bool PhasePacer::is_turn_over(const Phase& phase, int64_t now_ns) {
+  if (engine_ == kSassEngine) return is_counting_over(phase, now_ns);
+  if (may_count()) {
+    if (launches() == 0) next_turn_ns_ = now_ns + before_counting_ns();
+    return now_ns >= next_turn_ns_;
+  }
+  if (engine_ != kSamplingEngine) return now_ns >= next_turn_ns_;
   const bool is_long = is_first_turn_ && !overlaps();
   return windows() >= (is_long ? kWindowsInFirstTurn : kWindowsInTurn);
 }
 
 PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
   const int64_t attached_ns = now_ns - phase.begin_ns;
+  if (phase.engine == kSassEngine) return {phase.cost.switching_ns, attached_ns};
   if (now_ns - counted_at_ns_ >= kCountEvery_ns) {
     const auto status = parts_.collector.status(kCollectorPatience);
     if (status) counted_ = counted_cost(status->ledger, attached_ns, sampled_ns(status->traces));
@@ -168,14 +210,14 @@ PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
           slowdown ? step_cost_ns(*slowdown, attached_ns) : counted_.running_ns};
 }
 
-base::Status PhasePacer::attach(CoverageReason why, bool samples,
+base::Status PhasePacer::attach(CoverageReason why, std::string_view engine,
                                 std::chrono::milliseconds patience) {
   const int64_t asked_ns = parts_.recording.session_now();
-  const base::Status attached = parts_.recording.resume({why, samples}, patience);
+  const base::Status attached = parts_.recording.resume({why, engine}, patience);
   if (attached) {
-    on_attached({asked_ns, samples});
+    on_attached({asked_ns, engine});
   } else if (parts_.recording.is_attaching()) {
-    awaited_ = {asked_ns, samples};
+    awaited_ = {asked_ns, engine};
   } else {
     on_refused(parts_.recording.session_now() - asked_ns);
   }
@@ -183,14 +225,18 @@ base::Status PhasePacer::attach(CoverageReason why, bool samples,
 }
 
 void PhasePacer::on_attached(const Awaited& awaited) {
-  samples_ = awaited.samples;
+  engine_ = awaited.engine;
   counted_ = {};
   counted_at_ns_ = 0;
   const int64_t now_ns = parts_.recording.session_now();
-  next_turn_ns_ = samples_ ? now_ns : now_ns + turn_rest_ns_;
+  next_turn_ns_ = engine_ == kTraceEngine ? now_ns + turn_rest_ns_ : now_ns;
+  if (may_count()) next_turn_ns_ = now_ns + before_counting_ns();
   if (budget_) parts_.recording.add_pause_cost(budget_->end_pause(now_ns));
   if (const auto phase = parts_.recording.phase()) {
-    steps_.begin_phase(awaited.asked_ns, phase->begin_ns);
+    // Steps under counters tell nothing of what the rest costs: they are on neither side.
+    constexpr int64_t kNever_ns = std::numeric_limits<int64_t>::max();
+    steps_.begin_phase(awaited.asked_ns,
+                       phase->engine == kSassEngine ? kNever_ns : phase->begin_ns);
   }
 }
 
@@ -242,6 +288,12 @@ bool PhasePacer::overlaps() const {
   return false;
 }
 
+uint64_t PhasePacer::launches() const {
+  uint64_t launches = 0;
+  for (const NamedTraceStatus& one : parts_.recording.traces()) launches += one.status.launches;
+  return launches;
+}
+
 uint64_t PhasePacer::windows() const {
   uint64_t windows = 0;
   for (const NamedTraceStatus& one : parts_.recording.traces()) {
@@ -261,14 +313,21 @@ void PhasePacer::stay_attached(const backend::Availability& why) {
   }
   next_turn_ns_ = std::numeric_limits<int64_t>::max();
   const auto phase = parts_.recording.phase();
-  if (!phase || phase->engine != kSamplingEngine) return;
+  if (!phase || phase->engine == kTraceEngine) return;
+  const bool counts = phase->engine == kSassEngine;
   if (parts_.recording.end_sampling()) {
     base::Json line = base::Json::object();
-    line.set("name", "sampling_ended").set("text", why.detail).set("hint", why.hint);
+    line.set("name", counts ? "counting_ended" : "sampling_ended")
+        .set("text", why.detail)
+        .set("hint", why.hint);
     parts_.collector.post_event(line.set("reason", why.reason));
-    tell_lacking("profiling_engine", std::string(kSamplingEngine), std::string(kTraceEngine), why);
+    tell_lacking("profiling_engine", std::string(phase->engine),
+                 std::string(counts ? kMonitorEngine : kTraceEngine), why);
   }
-  samples_ = !parts_.recording.begin_another(CoverageEnd::Failure, {phase->why, false});
+  if (counts) return;  // what counted makes no records
+  const bool is_trace =
+      parts_.recording.begin_another(CoverageEnd::Failure, {phase->why, kTraceEngine}).has_value();
+  if (is_trace) engine_ = kTraceEngine;
 }
 
 void PhasePacer::tell_lacking(const char* feature, std::string asked, std::string got,
@@ -282,7 +341,8 @@ base::Status PhasePacer::resume() {
   const BoundedLock lock(mutex_, parts_.patience);
   if (!lock) return busy();
   if (!parts_.recording.phase()) {
-    base::Status attached = attach(CoverageReason::Request, true, parts_.patience);
+    base::Status attached =
+        attach(CoverageReason::Request, base_engine(parts_.engine), parts_.patience);
     if (awaited_) is_paused_ = false;
     if (!attached) return attached;
   }

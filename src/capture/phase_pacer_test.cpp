@@ -28,6 +28,8 @@ struct Vendor {
   std::atomic<int> tracers{0};
   std::atomic<bool> refuses{false}, is_busy{false}, must_stay{false}, overlaps{false};
   std::atomic<bool> samples_available{true};
+  std::atomic<bool> counting_fails{false};
+  std::atomic<uint64_t> launches{1};
   std::atomic<bool> hangs_in_start{false}, hangs_in_stop{false}, is_in_stop{false};
   std::atomic<bool> stays_attached{false}, has_ended_sampling{false};
   std::atomic<uint64_t> windows{0};
@@ -42,7 +44,8 @@ void wait_while(const std::atomic<bool>& hangs) {
 
 class PacedTracer final : public backend::Tracer {
  public:
-  PacedTracer(Vendor& vendor, bool samples) : vendor_(vendor), samples_(samples) {
+  PacedTracer(Vendor& vendor, bool samples, bool counts)
+      : vendor_(vendor), samples_(samples), counts_(counts) {
     ++vendor_.tracers;
   }
   ~PacedTracer() override { --vendor_.tracers; }
@@ -66,10 +69,13 @@ class PacedTracer final : public backend::Tracer {
     ledger.launches_seen = ledger.kernel_records =
         vendor_.launches_per_s * static_cast<uint64_t>(ms) / 1000;
     ledger.launches_held_ns = vendor_.held_ns;
+    if (counts_ && !vendor_.counting_fails) ledger.launches_counted = ledger.launches_seen;
   }
   backend::TraceStatus status() const override {
     backend::TraceStatus status;
     status.state = "recording";
+    status.launches = vendor_.launches;
+    if (counts_) status.counting = vendor_.counting_fails ? "permission_denied" : "counting";
     if (samples_) {
       status.sampling.emplace();
       status.sampling->state = vendor_.has_ended_sampling ? "ended" : "sampling";
@@ -90,7 +96,7 @@ class PacedTracer final : public backend::Tracer {
 
  private:
   Vendor& vendor_;
-  const bool samples_;
+  const bool samples_, counts_;
   int64_t began_ns_ = 0;
   std::atomic<int64_t> end_ns_{0};
 };
@@ -104,13 +110,14 @@ class PacedBackend final : public backend::Backend {
   backend::Availability sampling_available() override {
     return {vendor_.samples_available, "permission_denied", "", ""};
   }
+  backend::Availability counting_available() override { return {true, "", "", ""}; }
   base::Result<std::unique_ptr<backend::HealthSource>> make_health_source() override {
     return base::Status(base::Code::Unsupported, "none");
   }
   base::Result<std::unique_ptr<backend::Tracer>> make_tracer(
       const backend::TraceOptions& options) override {
-    return std::unique_ptr<backend::Tracer>(
-        std::make_unique<PacedTracer>(vendor_, options.pc_sampling.has_value()));
+    return std::unique_ptr<backend::Tracer>(std::make_unique<PacedTracer>(
+        vendor_, options.pc_sampling.has_value(), options.sass.has_value()));
   }
 
  private:
@@ -131,12 +138,14 @@ class PhasePacerTest : public testing::Test {
     config_.overhead_budget = budget;
     config_.dormant = dormant;
     if (takes_samples(engine)) instruments_.trace_options.pc_sampling.emplace();
+    if (counts_instructions(engine)) instruments_.trace_options.sass.emplace();
     BackendInstruments one;
     one.backend = std::make_unique<PacedBackend>(vendor_);
     if (!dormant) {
-      const OpenedTracer opened = open_tracer(*one.backend, instruments_.trace_options, 0);
+      const OpenedTracer opened =
+          open_tracer(*one.backend, instruments_.trace_options, base_engine(engine), 0);
       one.tracer = opened.tracer;
-      one.takes_samples = opened.takes_samples;
+      one.phase_engine = opened.engine;
       one.refusal = opened.support.trace.reason;
     }
     instruments_.attached_ns = instruments_.attaching_ns = g_now;
@@ -146,7 +155,7 @@ class PhasePacerTest : public testing::Test {
     recording_.emplace(instruments_, config_, *collector_, 0, test_clock);
     ASSERT_TRUE(collector_->start());
     pacer_.emplace(PhasePacer::Parts{*recording_, *collector_, *instruments_.deep_scopes, budget,
-                                     takes_samples(engine), dormant, patience_});
+                                     config_.engine, dormant, patience_});
   }
   void pass(int64_t duration_ns) {
     for (const int64_t end_ns = g_now + duration_ns; g_now < end_ns;) {
@@ -659,6 +668,105 @@ TEST_F(PhasePacerTest, ADeepScopeIsSampledBetweenTurnsToo) {
   instruments_.deep_scopes->store(0);
   pass(20 * kMillisecond);
   EXPECT_EQ(recording_->phase()->engine, "Trace");
+}
+
+TEST_F(PhasePacerTest, CountersTakeOneTurnBetweenRecords) {
+  start("SassMetrics", 0);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+  pass(600 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+  (void)finish();
+  const auto all = rows();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].ending, CoverageEnd::Schedule);
+  EXPECT_NEAR(static_cast<double>(all[0].duration_ns),
+              static_cast<double>(PhasePacer::kBeforeCounting_ns), 50.0 * kMillisecond);
+  EXPECT_EQ(all[1].engine, "SassMetrics");
+  EXPECT_EQ(all[1].why, CoverageReason::Schedule);
+  EXPECT_NEAR(static_cast<double>(all[1].duration_ns),
+              static_cast<double>(PhasePacer::kCountingTurn_ns), 50.0 * kMillisecond);
+  EXPECT_EQ(all[1].measure, format::CostMeasure::Unknown);
+  EXPECT_EQ(all[1].cost_ns, -1);
+  EXPECT_EQ(all[2].engine, "Trace");
+}
+
+TEST_F(PhasePacerTest, CountersWaitForTheProgramToGetGoing) {
+  vendor_.launches = 0;
+  start("SassMetrics", 0);
+  pass(10 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+  vendor_.launches = 1;
+  pass(600 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "SassMetrics");
+  vendor_.launches = 0;
+  pass(10 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "SassMetrics") << "nothing was launched";
+}
+
+TEST_F(PhasePacerTest, WhatCannotCountRecords) {
+  vendor_.counting_fails = true;
+  start("SassMetrics", 0);
+  pass(600 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+  (void)finish();
+  ASSERT_EQ(rows().size(), 3u);
+  EXPECT_EQ(rows()[1].engine, "Trace");
+  EXPECT_LE(rows()[1].duration_ns, 40 * kMillisecond);
+}
+
+TEST_F(PhasePacerTest, DeepSamplesBeforeAndAfterItsCounters) {
+  start("Deep", 0);
+  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
+  pass(1400 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
+  pass(200 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "SassMetrics");
+  pass(2100 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
+  pass(10 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
+}
+
+TEST_F(PhasePacerTest, TheTurnOfCountersLastsForAsLongAsADeepScopeIsOpen) {
+  start("SassMetrics", 0);
+  instruments_.deep_scopes->store(1);
+  pass(400 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace") << "first it has to get going";
+  pass(200 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "SassMetrics");
+  EXPECT_EQ(recording_->phase()->why, CoverageReason::DeepScope);
+  pass(30 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "SassMetrics");
+  instruments_.deep_scopes->store(0);
+  pass(40 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+  instruments_.deep_scopes->store(1);
+  pass(10 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace") << "CUPTI counts once in a process";
+}
+
+TEST_F(PhasePacerTest, ADeepScopeWithoutAnEndIsNotCountedForEver) {
+  start("SassMetrics", 0);
+  instruments_.deep_scopes->store(1);
+  pass(120 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+}
+
+TEST_F(PhasePacerTest, ABudgetCapsTheShareOfTheRunUnderCounters) {
+  vendor_.launches_per_s = 4'000;
+  start("SassMetrics", 0.1);
+  pass(300 * kSecond);
+  (void)finish();
+  size_t counted = 0;
+  int64_t cost_ns = 0;
+  for (const Row& row : rows()) {
+    EXPECT_EQ(row.why, CoverageReason::Budget);
+    const bool counts = row.engine == "SassMetrics";
+    counted += counts ? 1 : 0;
+    cost_ns += counts ? row.duration_ns : row.cost_ns;
+  }
+  EXPECT_EQ(counted, 1u);
+  EXPECT_LE(static_cast<double>(cost_ns) / static_cast<double>(g_now.load()), 0.11);
 }
 
 TEST_F(PhasePacerTest, EndsWhileItsThreadRuns) {

@@ -89,11 +89,10 @@ struct Running {
                    instruments.stacks != nullptr, start_ns, scopes.session(), &warps,
                    instruments.deep_scopes.get(), config.overhead_budget > 0}),
         recording(instruments, config, collector, start_ns) {
-    const bool takes_samples = instruments.engine == kSamplingEngine;
     if (config.engine != kMonitorEngine &&
-        PhasePacer::is_needed(config.overhead_budget, takes_samples)) {
+        PhasePacer::is_needed(config.overhead_budget, instruments.engine)) {
       pacer.emplace(PhasePacer::Parts{recording, collector, *instruments.deep_scopes,
-                                      config.overhead_budget, takes_samples,
+                                      config.overhead_budget, instruments.engine,
                                       !recording.phase().has_value()});
     }
     if (scopes.session() != 0) return;

@@ -40,6 +40,7 @@ constexpr OptionField kFields[] = {
     {"pc_sampling_period", IntField{&Options::pc_sampling_period, 5, 31, true}},
     {"pc_sampling_window_ms", IntField{&Options::pc_sampling_window_ms, 1, 1000}},
     {"pc_sampling_pause_ms", IntField{&Options::pc_sampling_pause_ms, 0, kHourMs}},
+    {"sass_metrics", &Options::sass_metrics},
     {"config_file", &Options::config_file},
     {"flush_logs_always", &Options::flush_logs_always},
     {"enable_debug_output", &Options::enable_debug_output},

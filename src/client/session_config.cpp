@@ -38,16 +38,34 @@ backend::PcSamplingOptions sampling_options(const ResolvedOptions& resolved) {
   sampling.pause_ns = milliseconds(options.pc_sampling_pause_ms);
   // A phase is short, and what it costs is known: windows in it follow each other more closely.
   const bool is_chosen = resolved.chosen.contains("pc_sampling_pause_ms");
-  if (options.overhead_budget > 0 && !is_chosen) sampling.pause_ns = kPauseWithinBudget_ns;
+  const bool alternates = options.profiling_engine == ProfilingEngine::Deep;
+  if ((options.overhead_budget > 0 || alternates) && !is_chosen) {
+    sampling.pause_ns = kPauseWithinBudget_ns;
+  }
   return sampling;
+}
+
+// "a, b" as its parts, without blanks and empty ones.
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    std::string_view name = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
 }
 
 // Options that someone turned on by hand: an engine that cannot serve one says so.
 std::vector<std::string> wanted_features(const InitOptions& options) {
   std::vector<std::string> names;
-  for (const char* name : {"enable_stack_trace", "enable_memory_tracking",
-                           "enable_cuda_graphs_tracking", "enable_queue_times",
-                           "pc_sampling_period", "pc_sampling_window_ms", "pc_sampling_pause_ms"}) {
+  for (const char* name :
+       {"enable_stack_trace", "enable_memory_tracking", "enable_cuda_graphs_tracking",
+        "enable_queue_times", "pc_sampling_period", "pc_sampling_window_ms", "pc_sampling_pause_ms",
+        "sass_metrics"}) {
     if (!find_field(name)->is_default(options)) names.emplace_back(name);
   }
   return names;
@@ -82,8 +100,11 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   config.trace.external_correlation = options.enable_external_correlation;
   config.trace.queue_times = options.enable_queue_times;
   config.overhead_budget = options.overhead_budget / 100;
-  config.trace.code = capture::takes_samples(config.engine);
-  if (config.trace.code) config.trace.pc_sampling = sampling_options(resolved);
+  const bool takes_samples = capture::takes_samples(config.engine);
+  const bool counts = capture::counts_instructions(config.engine);
+  config.trace.code = takes_samples || counts;
+  if (takes_samples) config.trace.pc_sampling = sampling_options(resolved);
+  if (counts) config.trace.sass = backend::SassOptions{names_in(options.sass_metrics)};
   config.log = log_options(options);
   config.features = wanted_features(options);
   for (const OptionWarning& warning : resolved.warnings) {

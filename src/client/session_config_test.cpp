@@ -78,13 +78,30 @@ TEST(SessionConfig, SamplesAreForEnginesThatTakeThem) {
     EXPECT_TRUE(config.trace.code);
     EXPECT_EQ(config.trace.pc_sampling->period_exponent, 20);
     EXPECT_EQ(config.trace.pc_sampling->window_ns, 7'000'000);
-    EXPECT_EQ(config.trace.pc_sampling->pause_ns, 995'000'000);
+    // Deep has fewer windows' time before its turn of counters.
+    const bool is_deep = engine == ProfilingEngine::Deep;
+    EXPECT_EQ(config.trace.pc_sampling->pause_ns, is_deep ? 95'000'000 : 995'000'000);
+    EXPECT_EQ(config.trace.sass.has_value(), is_deep);
   }
   options.profiling_engine = ProfilingEngine::Trace;
   EXPECT_FALSE(configured(options).trace.pc_sampling);
   EXPECT_FALSE(configured(options).trace.code);
   const std::vector<std::string> features = {"pc_sampling_period", "pc_sampling_window_ms"};
   EXPECT_EQ(configured(options).features, features) << "named, where the engine is too low";
+}
+
+TEST(SessionConfig, CountersAreNamedWithCommasBetweenThem) {
+  InitOptions options;
+  options.profiling_engine = ProfilingEngine::SassMetrics;
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(configured(options).trace.sass->metrics, Names{"efficiency"});
+  EXPECT_TRUE(configured(options).trace.code);
+  EXPECT_FALSE(configured(options).trace.pc_sampling);
+  options.sass_metrics = " shared ,smsp__sass_inst_executed,, ";
+  EXPECT_EQ(configured(options).trace.sass->metrics, (Names{"shared", "smsp__sass_inst_executed"}));
+  options.profiling_engine = ProfilingEngine::PcSampling;
+  EXPECT_FALSE(configured(options).trace.sass);
+  EXPECT_EQ(configured(options).features, Names{"sass_metrics"});
 }
 
 TEST(SessionConfig, ABudgetIsAShareAndSamplesMoreClosely) {

@@ -8,6 +8,12 @@
 // what recording offers, and what reports may advise, both ask here. Constant.
 namespace gpufl::format {
 
+inline constexpr std::string_view kMonitorEngine = "Monitor";  // records nothing of the GPU
+inline constexpr std::string_view kTraceEngine = "Trace";
+inline constexpr std::string_view kSamplingEngine = "PcSampling";
+inline constexpr std::string_view kSassEngine = "SassMetrics";
+inline constexpr std::string_view kDeepEngine = "Deep";  // the two before it in turns
+
 struct Engine {
   std::string_view name;
   int cost = 0;  // its rank by what it costs the program; the cheapest is 0
@@ -16,10 +22,10 @@ struct Engine {
 
 // In the order of gpufl::ProfilingEngine; each level adds to those before it.
 inline constexpr std::array kEngines = {
-    Engine{"Monitor", 0, true},    Engine{"Trace", 1, true},
-    Engine{"PcSampling", 3, true}, Engine{"SassMetrics", 6},
-    Engine{"RangeProfiler", 4},    Engine{"Deep", 7},
-    Engine{"PmSampling", 2},       Engine{"RangeProfilerKernelReplay", 5},
+    Engine{kMonitorEngine, 0, true},  Engine{kTraceEngine, 1, true},
+    Engine{kSamplingEngine, 3, true}, Engine{kSassEngine, 6, true},
+    Engine{"RangeProfiler", 4},       Engine{kDeepEngine, 7, true},
+    Engine{"PmSampling", 2},          Engine{"RangeProfilerKernelReplay", 5},
 };
 
 constexpr bool has_engine(std::string_view name) {

@@ -75,6 +75,10 @@ void for_each_engine_sum(L& ledger, Visit visit) {
   visit("pc_samples_dropped", ledger.pc_samples_dropped);
   visit("pc_samples_unlocated", ledger.pc_samples_unlocated);
   visit("sampling_buffers_full", ledger.sampling_buffers_full);
+  visit("launches_counted", ledger.launches_counted);
+  visit("graph_launches_uncounted", ledger.graph_launches_uncounted);
+  visit("sass_values", ledger.sass_values);
+  visit("sass_values_dropped", ledger.sass_values_dropped);
   visit("launches_held", ledger.launches_held);
   visit("launches_held_ns", ledger.launches_held_ns);
   visit("modules_kept", ledger.modules_kept);
@@ -201,6 +205,7 @@ std::map<std::string, uint64_t> Ledger::losses() const {
   losses["stacks_dropped"] = stacks_dropped.value_or(0);
   losses["pc_samples_dropped"] = pc_samples_dropped.value_or(0);
   losses["sampling_buffers_full"] = sampling_buffers_full.value_or(0);
+  losses["sass_values_dropped"] = sass_values_dropped.value_or(0);
   losses["modules_over_cap"] = modules_over_cap.value_or(0);
   losses["warp_records_dropped"] = warp_records_dropped.value_or(0);
   losses[kTruncatedTrace] = uncounted.contains(kTruncatedTrace) ? 1 : 0;
@@ -211,8 +216,8 @@ std::map<std::string, uint64_t> Ledger::losses() const {
 uint64_t Ledger::launches_without_record() const {
   if (!launches_seen || !kernel_records) return 0;
   const uint64_t owed = *launches_seen + graph_kernel_records.value_or(0);
-  const uint64_t found =
-      *kernel_records + launches_unfinished.value_or(0) + launches_outside_range.value_or(0);
+  const uint64_t found = *kernel_records + launches_unfinished.value_or(0) +
+                         launches_outside_range.value_or(0) + launches_counted.value_or(0);
   return owed > found ? owed - found : 0;
 }
 
@@ -229,6 +234,7 @@ Completeness Ledger::completeness_of_trace() const {
   rest.warp_records_dropped.reset();
   rest.pc_samples_dropped.reset();
   rest.sampling_buffers_full.reset();
+  rest.sass_values_dropped.reset();
   rest.modules_over_cap.reset();
   rest.uncounted.erase(kFullWarpLanes);
   return rest.completeness();

@@ -49,7 +49,7 @@ struct DeviceLedger {
 
 struct Ledger {
   // Counted independently of records. Every launch seen has its record, is missing, had not
-  // finished, or was outside the capture range.
+  // finished, was outside the capture range, or was counted by instruction in its place.
   std::optional<uint64_t> launches_seen;
   std::optional<uint64_t> kernel_records;
   std::optional<uint64_t> launches_missing;        // their records never came
@@ -89,6 +89,12 @@ struct Ledger {
   std::optional<uint64_t> pc_samples_dropped;     // by the hardware
   std::optional<uint64_t> pc_samples_unlocated;   // of code that the vendor shows nobody
   std::optional<uint64_t> sampling_buffers_full;  // windows that brought nothing for this reason
+  // Counters by instruction: launches made while they were in the place of records, values read,
+  // and those that were lost.
+  std::optional<uint64_t> launches_counted;
+  std::optional<uint64_t> graph_launches_uncounted;  // their kernels are neither
+  std::optional<uint64_t> sass_values;
+  std::optional<uint64_t> sass_values_dropped;
   std::optional<uint64_t> launches_held;
   std::optional<uint64_t> launches_held_ns;
   std::optional<uint64_t> longest_hold_ns;

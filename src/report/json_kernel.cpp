@@ -30,6 +30,16 @@ void set_samples(Json& json, const SampleCount& count) {
   json.set("samples", count.samples).set("stalls", stalls_json(count));
 }
 
+Json counts_json(const analysis::InstructionCounts& counts) {
+  if (counts.empty()) return {};
+  Json json = Json::object();
+  json.set("warps", counts.warps).set("threads", counts.threads);
+  json.set("threads_predicated_on", counts.threads_on);
+  json.set("sectors", counts.sectors).set("sectors_ideal", counts.sectors_ideal);
+  json.set("shared_passes", counts.shared_passes);
+  return json.set("shared_passes_ideal", counts.shared_passes_ideal);
+}
+
 template <typename Entry, typename Make>
 Json callers_json(const analysis::Figure<analysis::Callers<Entry>>& figure, Make make) {
   return json_figure(figure, [&](const analysis::Callers<Entry>& callers) {
@@ -84,7 +94,9 @@ Json instruction_json(const KernelImage& image, size_t i) {
   json.set("live_registers",
            instruction.live_registers >= 0 ? Json(instruction.live_registers) : Json());
   set_samples(json, image.sampled.instructions[i]);
-  return json;
+  return json.set("counts",
+                  counts_json(image.counted.instructions.empty() ? analysis::InstructionCounts{}
+                                                                 : image.counted.instructions[i]));
 }
 
 Json line_json(const KernelReport& report, const KernelImage& image,
@@ -111,6 +123,13 @@ void write_image(JsonWriter& json, const KernelReport& report, const KernelImage
   json.set("resources", resources_json(image.code->resources));
   json.set("samples", image.sampled.samples);
   json.set("samples_unlocated", image.sampled.unlocated);
+  json.set("counts", counts_json(image.counted.total));
+  write_list(json, "counted_lines", image.counted.lines, [](const analysis::CountedLine& line) {
+    Json item = Json::object();
+    item.set("file", line.file.empty() ? Json() : Json(line.file));
+    item.set("line", line.line > 0 ? Json(line.line) : Json());
+    return item.set("counts", counts_json(line));
+  });
   write_list(json, "lines", image.sampled.lines,
              [&](const analysis::SampledLine& line) { return line_json(report, image, line); });
   json.begin_array("instructions");
@@ -136,6 +155,7 @@ std::string json_kernel_report(const KernelReport& report, bool with_source) {
   json.set("callers", callers_json(report.callers));
   json.set("samples", report.samples.samples).set("stalls", stalls_json(report.samples));
   json.set("samples_without_code", report.samples_without_code);
+  json.set("counts", counts_json(report.counts));
   write_list(json, "missing", report.missing, [](const auto& missing) {
     Json item = Json::object();
     item.set("what", missing.first).set("reason", missing.second.reason);

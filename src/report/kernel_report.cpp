@@ -28,10 +28,6 @@ constexpr size_t kShownInstructions = 16;  // beside one line of source
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-std::string line_text(const std::string& file, uint32_t line) {
-  return file.empty() ? "(no line)" : fmt::format("{}:{}", file_name(file), line);
-}
-
 std::string share_of(uint64_t samples, uint64_t all) {
   if (all == 0 || samples == 0) return "";
   return text::percent(static_cast<double>(samples) / static_cast<double>(all));
@@ -86,6 +82,7 @@ void write_head(Page& page, const KernelReport& report) {
     page.field("samples", fmt::format("{}: {}", text::count(report.samples.samples),
                                       stalls_text(report.samples, 4)));
   }
+  if (!report.counts.empty()) page.field("counted", counts_text(report.counts));
   if (report.samples_without_code > 0) {
     page.field("without code",
                fmt::format("{} of the samples",
@@ -280,10 +277,16 @@ void write_beside(Page& page, const KernelReport& report, const KernelImage& ima
   const std::vector<std::string> source = context_of(report, line);
   const std::vector<uint32_t> instructions = beside(image, line);
   const size_t instruction_width = std::max(kLeastInstructionWidth, (width - 30) / 2);
-  TextTable table{
-      {{"source", true, 1}, {"at", true}, {"instruction", true}, {"share"}, {"stall", true, 2}}};
+  TextTable table{{{"source", true, 1},
+                   {"at", true},
+                   {"instruction", true},
+                   {"share"},
+                   {"stall", true, 2},
+                   {"executed", false, 3},
+                   {"threads", false, 3}}};
   for (size_t row = 0; row < std::max(source.size(), instructions.size()); ++row) {
-    std::vector<std::string> cells{row < source.size() ? source[row] : "", "", "", "", ""};
+    std::vector<std::string> cells(table.columns.size());
+    if (row < source.size()) cells[0] = source[row];
     if (row < instructions.size()) {
       const Instruction& instruction = image.code->instructions[instructions[row]];
       const SampleCount& count = image.sampled.instructions[instructions[row]];
@@ -291,6 +294,11 @@ void write_beside(Page& page, const KernelReport& report, const KernelImage& ima
       cells[2] = text::fit(instruction.text, instruction_width);
       cells[3] = share_of(count.samples, image.sampled.samples);
       if (const auto waits = waits_of(count); !waits.empty()) cells[4] = waits.front().second;
+      if (!image.counted.instructions.empty()) {
+        const analysis::InstructionCounts& counted = image.counted.instructions[instructions[row]];
+        if (counted.warps > 0) cells[5] = text::count(counted.warps);
+        if (const auto active = counted.active_threads()) cells[6] = fmt::format("{:.1f}", *active);
+      }
     }
     table.rows.push_back(std::move(cells));
   }
@@ -326,6 +334,10 @@ void write_source(Page& page, const KernelReport& report, const KernelImage& ima
 
 }  // namespace
 
+std::string line_text(const std::string& file, uint32_t line) {
+  return file.empty() ? "(no line)" : fmt::format("{}:{}", file_name(file), line);
+}
+
 std::string stalls_text(const SampleCount& count, size_t most) {
   const auto stalls = waits_of(count);
   std::string text;
@@ -357,6 +369,7 @@ void write_kernel(Page& page, const KernelReport& report, const TextOptions& opt
     write_image(page, report, image);
     write_lines(page, report, image, top);
     write_instructions(page, image, top);
+    write_counts(page, report, image, top);
     if (with_source) write_source(page, report, image, options);
   }
   MissingFigures missing;

@@ -87,5 +87,55 @@ TEST(KernelReport, JsonCountsWhatAListLeavesOut) {
             "call stacks of launches were not recorded");
 }
 
+// Two lines of a kernel that were counted: the second moves four times the sectors it needs.
+TEST(KernelReport, CountedLinesNameTheWorstAndByWhichFactor) {
+  const analysis::SessionData data = session();
+  disassembly::ModuleNote module;
+  disassembly::KernelCode code;
+  code.name = "gemm";
+  code.instructions.resize(2);
+  KernelReport report = report_of(data, {});
+  KernelImage image{&module, &code, {}};
+  image.sampled.instructions.resize(2);
+  analysis::InstructionCounts even, strided;
+  even.warps = 300;
+  even.threads = even.threads_on = 9600;
+  strided.warps = 100;
+  strided.threads = 1600;
+  strided.threads_on = 1200;
+  strided.sectors = 6400;
+  strided.sectors_ideal = 1600;
+  image.counted.instructions = {even, strided};
+  image.counted.lines = {{even, "/home/me/gemm.cu", 11}, {strided, "/home/me/gemm.cu", 12}};
+  for (const auto& counts : {even, strided}) {
+    report.counts.add(counts);
+    image.counted.total.add(counts);
+  }
+  report.images.push_back(image);
+  TextPage page(100, false);
+  write_kernel(page, report, {}, false);
+  EXPECT_NE(
+      page.text().find("  counted                   400 warp instructions, 28.0 of 32 threads "
+                       "active, 3.6% of them\n"),
+      std::string::npos)
+      << page.text();
+  EXPECT_NE(page.text().find(R"(
+  uncoalesced               most at gemm.cu:12: 4.0 times the sectors needed
+  divergent                 most at gemm.cu:12: 16.0 of 32 threads active
+  line        executed  threads  sectors  needed  source
+  gemm.cu:11       300     32.0
+  gemm.cu:12       100     16.0    6,400    4.0x
+)"),
+            std::string::npos)
+      << page.text();
+
+  const auto json = Json::parse(json_kernel_report(report, false));
+  ASSERT_TRUE(json.is_ok());
+  const Json& shown = (*json)["images"].items().at(0);
+  EXPECT_EQ((*json)["counts"]["sectors"].as_integer(), 6400);
+  EXPECT_EQ(shown["counted_lines"].items().at(1)["counts"]["sectors_ideal"].as_integer(), 1600);
+  EXPECT_EQ(shown["instructions"].items().at(1)["counts"]["threads"].as_integer(), 1600);
+}
+
 }  // namespace
 }  // namespace gpufl::report

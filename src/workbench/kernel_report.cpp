@@ -27,6 +27,7 @@
 namespace gpufl::workbench {
 namespace {
 
+using analysis::CountedFunction;
 using analysis::KernelStalls;
 using disassembly::DisassemblyFile;
 using disassembly::KeptModule;
@@ -45,7 +46,8 @@ struct Candidate {
 };
 
 std::vector<Candidate> candidates_of(const analysis::SessionData& session,
-                                     const std::vector<KernelStalls>& stalls) {
+                                     const std::vector<KernelStalls>& stalls,
+                                     const std::vector<CountedFunction>& counts) {
   std::map<std::string, Candidate> found;
   const analysis::Tables& tables = session.tables;
   for (size_t row = 0; row < tables.kernels.rows(); ++row) {
@@ -58,6 +60,9 @@ std::vector<Candidate> candidates_of(const analysis::SessionData& session,
   for (const KernelStalls& sampled : stalls) {
     // A function within a kernel's code belongs to that.
     if (!sampled.function.starts_with('$')) found[sampled.function].samples += sampled.samples;
+  }
+  for (const CountedFunction& counted : counts) {
+    if (!counted.function.starts_with('$')) found.try_emplace(counted.function);
   }
   std::vector<Candidate> candidates;
   for (auto& [function, candidate] : found) {
@@ -130,11 +135,12 @@ base::Result<const Candidate*> choose(const std::vector<Candidate>& candidates,
 class Builder {
  public:
   Builder(const analysis::SessionData& session, const Candidate& kernel,
-          const std::vector<KernelStalls>& stalls, const KernelRequest& request,
-          const analysis::AnalysisOptions& options)
+          const std::vector<KernelStalls>& stalls, const std::vector<CountedFunction>& counts,
+          const KernelRequest& request, const analysis::AnalysisOptions& options)
       : session_(session),
         kernel_(kernel),
         stalls_(stalls),
+        counts_(counts),
         request_(request),
         report_{session.summary,
                 kernel.name,
@@ -150,7 +156,13 @@ class Builder {
       report_.samples.add(sampled.stalls);
       sampled_modules_.insert(sampled.module);
     }
-    if (report_.samples.samples == 0) say_no_samples();
+    for (const CountedFunction& counted : counts_) {
+      if (counted.function != kernel_.function) continue;
+      report_.counts.add(counted.total);
+      sampled_modules_.insert(counted.module);
+    }
+    const bool tells_samples = report_.counts.empty() || analysis::wants_samples(session_.summary);
+    if (report_.samples.samples == 0 && tells_samples) say_no_samples();
     find_code();
     add_images();
     say_what_is_missing();
@@ -237,9 +249,16 @@ class Builder {
         stalls.push_back(&sampled);
         if (sampled.function == kernel_.function) of_kernel += sampled.samples;
       }
+      std::vector<const CountedFunction*> counts;
+      for (const CountedFunction& counted : counts_) {
+        if (ids_of[code.module].contains(counted.module) && is_of(code, counted.function)) {
+          counts.push_back(&counted);
+        }
+      }
       if (!code.instructions.empty()) located_ += of_kernel;
       const auto ptx = file_.ptx.find(code.module);
       report_.images.push_back({&*module, &code, analysis::join_samples(code, stalls),
+                                analysis::join_counts(code, counts),
                                 ambiguous.contains(code.module),
                                 ptx != file_.ptx.end() ? &ptx->second : nullptr});
     }
@@ -290,7 +309,7 @@ class Builder {
     }
     if (modules_.empty()) {
       miss("code", "the session contains no code images" + share,
-           "record with the engine PcSampling");
+           "record with the engine PcSampling or SassMetrics");
       return;
     }
     bool is_said = false;
@@ -324,6 +343,7 @@ class Builder {
   const analysis::SessionData& session_;
   const Candidate& kernel_;
   const std::vector<KernelStalls>& stalls_;
+  const std::vector<CountedFunction>& counts_;
   const KernelRequest& request_;
   std::set<uint64_t> sampled_modules_;
   std::vector<KeptModule> modules_;
@@ -340,10 +360,11 @@ base::Result<std::string> report_kernel(const analysis::SessionData& session,
                                         const analysis::AnalysisOptions& options, Format format,
                                         const report::TextOptions& text) {
   const std::vector<KernelStalls> stalls = analysis::kernel_stalls(session.tables, options);
-  const std::vector<Candidate> candidates = candidates_of(session, stalls);
+  const std::vector<CountedFunction> counts = analysis::counted_functions(session.tables, options);
+  const std::vector<Candidate> candidates = candidates_of(session, stalls, counts);
   const auto kernel = choose(candidates, request.kernel);
   if (!kernel) return kernel.status();
-  Builder builder(session, **kernel, stalls, request, options);
+  Builder builder(session, **kernel, stalls, counts, request, options);
   const KernelReport& made = builder.build();
   if (format == Format::Json) return report::json_kernel_report(made, request.with_source);
   if (format == Format::Markdown) {

@@ -65,13 +65,13 @@ class Recorded(TraceTest):
             self.assertEqual(len(rows(self.session(), "kernel")), kernels)
 
     def test_an_engine_that_this_version_has_not_falls_and_is_told(self):
-        ended = self.trace("cuda", "launch:5", options=["--engine", "SassMetrics"])
+        ended = self.trace("cuda", "launch:5", options=["--engine", "PmSampling"])
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        told = "--engine SassMetrics: this version does not have that engine; it falls back to Trace"
+        told = "--engine PmSampling: this version does not have that engine; it falls back to Trace"
         self.assertIn(told, ended.stderr)
         self.assertEqual(self.kernels(), 5)
         (note,) = [
-            row for row in rows(self.session(), "capability") if row["asked"] == "SassMetrics"
+            row for row in rows(self.session(), "capability") if row["asked"] == "PmSampling"
         ]
         self.assertEqual((note["got"], note["reason"]), ("Trace", "not_in_this_version"))
 
@@ -271,6 +271,29 @@ class Times(TraceTest):
         code, out, errors = self.end_of(process)
         self.assertEqual((code, out), (0, "done\n"), errors)
         self.assertEqual(self.kernels(), recorded)
+
+    def test_counters_stand_between_records_for_a_turn(self):
+        go = self.folder / "go"
+        process = self.start(
+            "cuda", "launch:1", "say:launched", f"launch_until:{go}",
+            options=["--engine", "SassMetrics"],
+        )  # fmt: skip
+        self.assertEqual(process.stdout.readline(), "launched\n")
+        wait_until(
+            lambda: [row["engine"] for row in rows(self.session(), "coverage")]
+            == ["Trace", "SassMetrics"],
+            "the turn of counters to be over",
+        )
+        go.touch()
+        code, _, errors = self.end_of(process)
+        self.assertEqual(code, 0, errors)
+        (ledger,) = rows(self.session(), "ledger")
+        self.assertGreater(ledger["launches_counted"], 0)
+        self.assertEqual(ledger["launches_missing"], 0)
+        # Records begin a little before launches are counted.
+        recorded = ledger["kernel_records"] - ledger["kernels_unclaimed"]
+        self.assertEqual(ledger["launches_seen"], recorded + ledger["launches_counted"])
+        self.assertEqual(self.verdict(), 0)
 
     def test_a_delay_begins_dormant(self):
         for seconds in self.SECONDS:

@@ -46,6 +46,17 @@ TEST(CoverageTest, OfABudgetedSession) {
   EXPECT_EQ(all.cost().measure(), "calls");
 }
 
+TEST(CoverageTest, WhileCountersStoodInThePlaceOfRecordsNothingWasRecorded) {
+  TestSession session;
+  session.data.summary.duration_ns = 10'000;
+  session.data.summary.ended = true;
+  session.coverage("Trace", 0, 3'000);
+  session.coverage("SassMetrics", 3'000, 2'000);
+  session.coverage("Trace", 5'000, 5'000);
+  const SessionData data = session.finish();
+  EXPECT_EQ(recorded_spans(data, {}), (Intervals{{0, 3'000}, {5'000, 10'000}}));
+}
+
 TEST(CoverageTest, PhasesOfAllEnginesRecordWork) {
   TestSession session;
   session.data.summary.duration_ns = 10'000;

@@ -6,6 +6,7 @@
 
 #include "analysis/math/saturating.hpp"
 #include "format/columns.hpp"
+#include "format/engines.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -70,7 +71,9 @@ Intervals asked_phases(const SessionData& session) {
 }
 
 std::optional<Phases> traced_phases(const SessionData& session) {
-  Phases phases{told_phases(session, [](const PhaseRow&) { return true; })};
+  // While counters by instruction were in the place of records, there are none.
+  Phases phases{told_phases(
+      session, [](const PhaseRow& phase) { return phase.engine != format::kSassEngine; })};
   if (const std::optional<Interval> open = session.summary.open_phase()) {
     phases.spans = unite(phases.spans, {*open});
     phases.is_last_inferred = true;

@@ -30,28 +30,26 @@ const SourcePlace& shown_place(const KernelCode& code, const disassembly::Inline
   return found != chain.end() ? *found : chain.front();
 }
 
-namespace {
-
-// The instruction at an offset; null: there is none.
-SampleCount* find(const KernelCode& code, int64_t offset, SampledCode& joined) {
+std::optional<size_t> instruction_at(const KernelCode& code, int64_t offset) {
   const auto found =
       std::lower_bound(code.instructions.begin(), code.instructions.end(), offset,
                        [](const Instruction& a, int64_t at) { return int64_t{a.offset} < at; });
-  if (found == code.instructions.end() || found->offset != offset) return nullptr;
-  return &joined.instructions[static_cast<size_t>(found - code.instructions.begin())];
+  if (found == code.instructions.end() || found->offset != offset) return std::nullopt;
+  return static_cast<size_t>(found - code.instructions.begin());
 }
 
+std::pair<std::string, uint32_t> line_of(const KernelCode& code, const Instruction& instruction) {
+  if (instruction.chain >= code.chains.size()) return {};
+  const SourcePlace& place = shown_place(code, code.chains[instruction.chain]);
+  return {code.files[place.file], place.line};
+}
+
+namespace {
+
 std::vector<SampledLine> lines_of(const KernelCode& code, const SampledCode& joined) {
-  std::vector<SourcePlace> shown;  // by chain
-  shown.reserve(code.chains.size());
-  for (const auto& chain : code.chains) shown.push_back(shown_place(code, chain));
   std::map<std::pair<std::string, uint32_t>, SampledLine> lines;
   for (uint32_t i = 0; i < code.instructions.size(); ++i) {
-    const uint32_t chain = code.instructions[i].chain;
-    const bool has_line = chain < shown.size();
-    const std::pair<std::string, uint32_t> key =
-        has_line ? std::pair(code.files[shown[chain].file], shown[chain].line)
-                 : std::pair(std::string(), 0U);
+    const std::pair<std::string, uint32_t> key = line_of(code, code.instructions[i]);
     SampledLine& line = lines[key];
     std::tie(line.file, line.line) = key;
     line.instructions.push_back(i);
@@ -77,8 +75,8 @@ SampledCode join_samples(const KernelCode& code, const std::vector<const KernelS
       SampleCount here;
       here.add(counts);
       joined.add(counts);
-      if (SampleCount* instruction = find(code, begin + pc, joined)) {
-        instruction->add(counts);
+      if (const auto place = instruction_at(code, begin + pc)) {
+        joined.instructions[*place].add(counts);
       } else {
         joined.unlocated += here.samples;
       }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/figures/kernel_stalls.hpp"
@@ -35,6 +37,12 @@ struct SampledCode : SampleCount {
 // The place of a chain that is shown.
 const disassembly::SourcePlace& shown_place(const disassembly::KernelCode& code,
                                             const disassembly::InlineChain& chain);
+
+// The index of the instruction at an offset; none: there is none.
+std::optional<size_t> instruction_at(const disassembly::KernelCode& code, int64_t offset);
+// File and line that an instruction is shown at; empty and 0: none is known.
+std::pair<std::string, uint32_t> line_of(const disassembly::KernelCode& code,
+                                         const disassembly::Instruction& instruction);
 
 // `stalls`: those of functions that are in the code.
 SampledCode join_samples(const disassembly::KernelCode& code,

@@ -55,6 +55,18 @@ class NvidiaBackend : public Backend {
 #endif
   }
 
+  Availability counting_available() override {
+#ifdef GPUFL_HAS_CUPTI
+    if (cupti_ && !cupti_->api().can_count()) {
+      return {false, "cupti_too_old", cupti_->description() + " has no SASS metrics",
+              "use the CUPTI of CUDA 12.2 or newer"};
+    }
+    return counter_access("");
+#else
+    return trace_available();
+#endif
+  }
+
 #ifdef GPUFL_HAS_CUPTI
   Availability ask_sampling() override {
     Availability known = sampling_available();

@@ -87,11 +87,12 @@ const ApiCall* CallAccount::note(const CallNote& note, uint32_t thread, RowSink&
   if (call == nullptr) return nullptr;
   const bool was_settled = call->is_settled();
   const GraphExecs::Known* exec =
-      is_graph_launch ? graph_execs_.find(note.graph, note.time_ns) : nullptr;
+      is_graph_launch && !options_.sass ? graph_execs_.find(note.graph, note.time_ns) : nullptr;
+  const bool owes_records = !options_.sass;
   update(*call, [&] {
-    if (is_launch) ++call->launches;
+    if (is_launch && owes_records) ++call->launches;
     if (exec != nullptr) call->launches += exec->kernels.value_or(0);
-    call->is_graph_launch |= is_graph_launch;
+    call->is_graph_launch |= is_graph_launch && owes_records;
     call->counts_nodes |= exec != nullptr && exec->kernels.has_value();
     call->varies |= exec != nullptr && !exec->kernels.has_value();
     call->has_begun |= is_begin;
@@ -342,6 +343,10 @@ void CallAccount::fill_ledger(bool has_notes, format::Ledger& ledger) const {
     ledger.launches_unfinished = counts_.unfinished;
     ledger.launches_outside_range = counts_.launches_outside;
     ledger.kernels_unclaimed = counts_.unclaimed;
+    if (options_.sass) {
+      ledger.launches_counted = counts_.launches - counts_.launches_outside;
+      ledger.graph_launches_uncounted = counts_.graph_launches;
+    }
   }
   contexts_.fill_ledger(has_notes, ledger);
   if (counts_.device_launched != 0 && (has_notes || says_device_launched_)) {

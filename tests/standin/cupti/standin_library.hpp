@@ -52,7 +52,8 @@ struct Library {
   std::atomic<uint32_t> entering{0};   // threads at a call's entry
   std::atomic<uint32_t> entry_us{0};   // that each spends there, before the callback
   uint32_t flushes = 0;
-  std::string other_tool;  // that has subscribed; empty: none
+  uint64_t unrecorded_kernels = 0;  // that ran while there were no records of kernels
+  std::string other_tool;           // that has subscribed; empty: none
 
   CUpti_CallbackFunc callback = nullptr;
   void* callback_data = nullptr;

@@ -1483,6 +1483,25 @@ export interface components {
       live_registers: number | null;
       samples: number;
       stalls: components["schemas"]["StallCounts"];
+      counts: components["schemas"]["InstructionCounts"] | null;
+    };
+    /** @description Counters by instruction: warps and threads that executed it, and memory traffic with the least that would do. */
+    InstructionCounts: {
+      warps: number;
+      threads: number;
+      threads_predicated_on: number;
+      /** @description Of global memory. */
+      sectors: number;
+      sectors_ideal: number;
+      /** @description Over shared memory. */
+      shared_passes: number;
+      shared_passes_ideal: number;
+    };
+    /** @description A line of source that was counted. */
+    CountedLine: {
+      file: string | null;
+      line: number | null;
+      counts: components["schemas"]["InstructionCounts"] | null;
     };
     /** @description A line of source; instructions are their offsets. */
     CodeLine: {
@@ -1509,6 +1528,8 @@ export interface components {
       };
       samples: number;
       samples_unlocated: number;
+      counts: components["schemas"]["InstructionCounts"] | null;
+      counted_lines: components["schemas"]["CountedLine"][];
       lines: components["schemas"]["CodeLine"][];
       instructions: components["schemas"]["Instruction"][];
       ptx?: string[];
@@ -1571,6 +1592,7 @@ export interface components {
       samples: number;
       stalls: components["schemas"]["StallCounts"];
       samples_without_code: number;
+      counts: components["schemas"]["InstructionCounts"] | null;
       missing: {
         what: string;
         reason: string;

@@ -67,6 +67,14 @@ std::optional<uint64_t> CudaContexts::free_memory(CUcontext context) const {
   return free_bytes;
 }
 
+void CudaContexts::run_within(CUcontext context, const std::function<void()>& call) const {
+  const bool is_current = within(context, [&] {
+    call();
+    return CUDA_SUCCESS;
+  });
+  if (!is_current) call();
+}
+
 bool CudaContexts::synchronize(CUcontext context) const {
   return within(context, [&] { return synchronize_(); });
 }

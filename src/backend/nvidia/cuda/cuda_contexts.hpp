@@ -4,6 +4,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,8 @@ class CudaContexts {
 
   std::optional<uint32_t> device_of(CUcontext context) const;  // CUDA's number of it
   std::optional<uint64_t> free_memory(CUcontext context) const;
+  // Calls it, with the context current on this thread where CUDA lets it be.
+  void run_within(CUcontext context, const std::function<void()>& call) const;
   // Waits for all that was given to the context: as long as that takes. False: it failed.
   bool synchronize(CUcontext context) const;
 

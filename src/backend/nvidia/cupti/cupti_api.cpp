@@ -61,13 +61,19 @@ const ErrorSpec* find_error(CUptiResult code) {
 
 }  // namespace
 
+#define GPUFL_CUPTI_IS_THERE(name) is_whole = is_whole && (name) != nullptr;
 bool CuptiApi::can_sample() const {
   bool is_whole = true;
-#define GPUFL_CUPTI_IS_THERE(name) is_whole = is_whole && (name) != nullptr;
   GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_IS_THERE)
-#undef GPUFL_CUPTI_IS_THERE
   return is_whole;
 }
+
+bool CuptiApi::can_count() const {
+  bool is_whole = true;
+  GPUFL_CUPTI_COUNTING(GPUFL_CUPTI_IS_THERE)
+  return is_whole;
+}
+#undef GPUFL_CUPTI_IS_THERE
 
 std::string cupti_name(const CuptiApi& api, CUptiResult code) {
   const char* name = nullptr;
@@ -120,6 +126,7 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
   }
 #define GPUFL_CUPTI_LOAD_IF_THERE(name) cupti->library_.load(#name, cupti->api_.name);
   GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_LOAD_IF_THERE)
+  GPUFL_CUPTI_COUNTING(GPUFL_CUPTI_LOAD_IF_THERE)
 #undef GPUFL_CUPTI_LOAD_IF_THERE
   cupti->library_.load("cuptiActivityEnableRuntimeApi", cupti->api_.cuptiActivityEnableRuntimeApi);
   cupti->library_.load("cuptiActivityEnableDriverApi", cupti->api_.cuptiActivityEnableDriverApi);

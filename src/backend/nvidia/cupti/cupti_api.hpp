@@ -4,6 +4,8 @@
 #include <cupti.h>
 #include <cupti_pcsampling.h>
 #include <cupti_profiler_target.h>
+#include <cupti_sass_metrics.h>
+#include <cupti_target.h>
 
 #include <memory>
 
@@ -52,6 +54,17 @@ namespace gpufl::backend {
   X(cuptiPCSamplingGetStallReasons)    \
   X(cuptiPCSamplingSetConfigurationAttribute)
 
+// Counters by instruction (12.2): likewise.
+#define GPUFL_CUPTI_COUNTING(X)        \
+  X(cuptiDeviceGetChipName)            \
+  X(cuptiSassMetricsGetProperties)     \
+  X(cuptiSassMetricsSetConfig)         \
+  X(cuptiSassMetricsUnsetConfig)       \
+  X(cuptiSassMetricsEnable)            \
+  X(cuptiSassMetricsDisable)           \
+  X(cuptiSassMetricsGetDataProperties) \
+  X(cuptiSassMetricsFlushData)
+
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are NVIDIA's.
 #if CUPTI_API_VERSION >= 130000
 using CuptiSubscriberParams = CUpti_SubscriberParams;
@@ -83,6 +96,7 @@ struct CuptiApi {
 #define GPUFL_CUPTI_MEMBER(name) decltype(::name)* name = nullptr;
   GPUFL_CUPTI_REQUIRED(GPUFL_CUPTI_MEMBER)
   GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_MEMBER)
+  GPUFL_CUPTI_COUNTING(GPUFL_CUPTI_MEMBER)
 #undef GPUFL_CUPTI_MEMBER
   // What not every version has, spelled out for headers that lack it.
   CUptiResult(CUPTIAPI* cuptiActivityEnableRuntimeApi)(CUpti_CallbackId,
@@ -98,6 +112,7 @@ struct CuptiApi {
                                            CuptiSubscriberParams*) = nullptr;  // 13.0
 
   bool can_sample() const;  // has what PC sampling needs
+  bool can_count() const;   // and what counters by instruction do
 };
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 

@@ -19,11 +19,13 @@
 #include "backend/nvidia/cupti/pc_sampler.hpp"
 #include "backend/nvidia/cupti/quiet_gpu.hpp"
 #include "backend/nvidia/cupti/record_delivery.hpp"
+#include "backend/nvidia/cupti/sass_counter.hpp"
 #include "backend/nvidia/cupti/tracer_notes.hpp"
 #include "backend/tracing/launch_overlap.hpp"
 #include "backend/tracing/silence_watch.hpp"
 #include "base/clock.hpp"
 #include "format/clock_line.hpp"
+#include "format/engines.hpp"
 
 namespace gpufl::backend {
 namespace {
@@ -43,7 +45,7 @@ constexpr int64_t kUnseenCapturesNs = 2'000'000'000;
 constexpr int64_t kUnseenGraphsNs = 500'000'000;
 // Calls that were under way when we subscribed, and which nobody counts, have returned by then.
 constexpr std::chrono::milliseconds kUnseenCalls{20};
-constexpr std::chrono::microseconds kAttachPatience{50'000};
+constexpr std::chrono::microseconds kOpenPatience{50'000};
 
 // Of the process. A child of fork() has neither the threads nor a CUDA that works: what its parent
 // has attached it must not touch, nor any lock of ours that may be held.
@@ -116,13 +118,15 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void attach_late(const char* when, bool has_contexts);
   // `has_contexts`: the program has used CUDA for a while.
   Availability attach(bool has_contexts);
-  void start_sampler();
+  void start_engine();
+  Availability engine_support() const;
+  void tell_engine_lacking(const Availability& why, std::string_view got = format::kTraceEngine);
   Availability open_records(bool has_contexts);
   Availability fail(const Availability& why);
   void begin_code();
   void take_note(const CallNote& note, uint32_t thread, RowSink& sink);
   void watch_silence();
-  void watch_sampling();
+  void watch_engine();
   RecordDelivery::Running quieten();
   std::optional<Availability> must_stay() const;
   void leave_to_others();
@@ -156,8 +160,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   int64_t session_start_ns_ = 0;
   CallWatch::Counts notes_before_, notes_;
   LaunchGate::Counts held_;
-  std::unique_ptr<PcSampler> sampler_;  // null: no samples are taken
-  std::optional<QuietGpu> quiet_;       // from stop() until CUPTI is given up
+  std::unique_ptr<ContextEngine> engine_;  // null: there are records alone
+  std::optional<QuietGpu> quiet_;          // from stop() until CUPTI is given up
   std::atomic<bool> stays_attached_{false};
 
   // Of the rounds.
@@ -259,10 +263,10 @@ Availability CuptiTracer::attach(bool has_contexts) {
   }
   is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
   if (is_others_) return fail(watching);
-  if (options_.pc_sampling) start_sampler();
+  if (options_.pc_sampling || options_.sass) start_engine();
   Availability opened = open_records(has_contexts);
   if (!opened.available) return fail(opened);
-  if (sampler_ != nullptr) watch.set_context_listener(sampler_.get());
+  if (engine_ != nullptr) watch.set_context_listener(engine_.get());
   devices_.emplace(driver(), session_devices_);
   decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);
   // Notes begin after records have, so that every launch noted has a record.
@@ -272,24 +276,40 @@ Availability CuptiTracer::attach(bool has_contexts) {
   return opened;
 }
 
-void CuptiTracer::start_sampler() {
-  Availability why{false, "launch_count_missing",
-                   "without CUPTI's callbacks, launches cannot be held back while windows open",
-                   ""};
-  CallWatch& watch = CallWatch::instance();
-  if (PcSampler::does_any_hang()) {
-    why = {false, "sampling_hangs", "a CUPTI call hangs in this process",
-           "choose the engine Trace for this program"};
-  } else if (!api().can_sample()) {
-    why = {false, "cupti_too_old", cupti_->description() + " has no PC sampling",
-           "use the CUPTI of CUDA 12.0 or newer"};
-  } else if (is_subscribed_) {
-    sampler_ = PcSampler::start(api(), driver(), watch.launch_gate(), watch.session(),
-                                session_devices_, *options_.pc_sampling, session_start_ns_);
-    if (sampler_ != nullptr) return;
-    why = {false, "no_thread", "the system could not start a thread for PC sampling", ""};
+Availability CuptiTracer::engine_support() const {
+  const bool counts = options_.sass.has_value();
+  if (ContextEngine::does_any_hang()) {
+    return {false, counts ? "counting_hangs" : "sampling_hangs",
+            "a CUPTI call hangs in this process", "choose the engine Trace for this program"};
   }
-  told_.tell_lacking("profiling_engine", "PcSampling", "Trace", why);
+  if (counts ? !api().can_count() : !api().can_sample()) {
+    return {false, "cupti_too_old",
+            cupti_->description() + (counts ? " has no SASS metrics" : " has no PC sampling"),
+            counts ? "use the CUPTI of CUDA 12.2 or newer" : "use the CUPTI of CUDA 12.0 or newer"};
+  }
+  if (is_subscribed_) return {true, "", "", ""};
+  return {false, "launch_count_missing",
+          "without CUPTI's callbacks, launches cannot be held back while windows open", ""};
+}
+
+void CuptiTracer::start_engine() {
+  Availability why = engine_support();
+  if (why.available) {
+    CallWatch& watch = CallWatch::instance();
+    const EnginePlace place{api(),           driver(),         watch.launch_gate(),
+                            watch.session(), session_devices_, session_start_ns_};
+    engine_ = ContextEngine::start(options_.sass ? make_sass_counter(place, *options_.sass)
+                                                 : make_pc_sampler(place, *options_.pc_sampling));
+    if (engine_ != nullptr) return;
+    why = {false, "no_thread", "the system could not start a thread for the engine", ""};
+  }
+  tell_engine_lacking(why);
+  options_.sass.reset();  // so there are records
+}
+
+void CuptiTracer::tell_engine_lacking(const Availability& why, std::string_view got) {
+  const std::string_view engine = options_.sass ? format::kSassEngine : format::kSamplingEngine;
+  told_.tell_lacking("profiling_engine", engine, got, why);
 }
 
 // CUPTI that begins to make records under a thread which makes a graph crashes there. Sampling of
@@ -299,18 +319,17 @@ Availability CuptiTracer::open_records(bool has_contexts) {
   if (!is_subscribed_ || !has_contexts) return open();
   LaunchGate& gate = CallWatch::instance().launch_gate();
   std::this_thread::sleep_for(kUnseenCalls);
-  const bool is_shut = gate.shut(CallWatch::instance().session(), kAttachPatience);
+  const bool is_shut = gate.shut(CallWatch::instance().session(), kOpenPatience);
   Availability opened = open();
-  if (is_shut && opened.available && sampler_ != nullptr) {
-    sampler_->attach();
+  if (is_shut && opened.available && engine_ != nullptr) {
+    engine_->attach();
   } else {
     gate.open();
-    if (opened.available && sampler_ != nullptr) {
-      told_.tell_lacking("profiling_engine", "PcSampling", "Trace",
-                         {false, "launch_hangs",
-                          "a launch of the program did not return when PC sampling was about to "
-                          "begin",
-                          "start recording before the program launches, or somewhat later"});
+    if (opened.available && engine_ != nullptr) {
+      tell_engine_lacking({false, "launch_hangs",
+                           "a launch of the program did not return when the engine was about to "
+                           "begin",
+                           "start recording before the program launches, or somewhat later"});
     }
   }
   return opened;
@@ -343,14 +362,15 @@ void CuptiTracer::stop() {
     state_ = State::Stopped;
   } else if (state_ == State::Running) {
     const BesideCaptures beside_captures(driver().exchange_capture_mode());
-    if (sampler_ != nullptr) {
+    if (engine_ != nullptr) {
       CallWatch::instance().set_context_listener(nullptr);
-      sampler_->end();
+      engine_->end();
     }
     // Notes end before records do, for the same reason that they began later.
     if (is_subscribed_) CallWatch::instance().stop();
     const RecordDelivery::Running running = quieten();
-    if (!records_.close(api(), CallWatch::instance().last_launch_ns(), running)) {
+    const int64_t owed_since_ns = options_.sass ? 0 : CallWatch::instance().last_launch_ns();
+    if (!records_.close(api(), owed_since_ns, running)) {
       leave_to_others();
     } else if (running == RecordDelivery::Running::Left) {
       decoder_->account().leave_unfinished();
@@ -363,14 +383,18 @@ void CuptiTracer::stop() {
 // The lock is not held while the sampler ends: rounds go on.
 bool CuptiTracer::end_sampling() {
   if (is_forked()) return false;
-  PcSampler* sampler = nullptr;
+  ContextEngine* engine = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    if (state_ == State::Running && sampler_ != nullptr) sampler = sampler_.get();
-    if (sampler == nullptr || sampler->status().state != "sampling") return false;
+    if (state_ != State::Running || engine_ == nullptr) return false;
+    TraceStatus status;
+    engine_->report(status);
+    const bool samples = status.sampling && status.sampling->state == "sampling";
+    if (!samples && status.counting != "counting") return false;
+    engine = engine_.get();
     CallWatch::instance().set_context_listener(nullptr);
   }
-  sampler->end();
+  engine->end();
   return true;
 }
 
@@ -396,7 +420,7 @@ void CuptiTracer::gather(int64_t now_ns) {
     if (state_ != State::Waiting) {
       if (state_ != State::Running && state_ != State::Stopped) return;
       if (decoder_ == std::nullopt) return;
-      if (sampler_ != nullptr) sampler_->watch();
+      if (engine_ != nullptr) engine_->watch();
       const bool is_old = base::monotonic_ns() - attached_ns_ > kUnseenCapturesNs;
       if (is_late_ && is_old) CallWatch::instance().expect_no_captures();
       const bool is_due =
@@ -446,8 +470,8 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
       }
       records_.decode(api(), left, latest_ns, *decoder_, sink);
     }
-    if (sampler_ != nullptr) watch_sampling();
-    if (sampler_ != nullptr) sampler_->drain(*devices_, sink);
+    if (engine_ != nullptr) watch_engine();
+    if (engine_ != nullptr) engine_->drain(*devices_, sink);
     overlap_.end_round();
     if (state_ == State::Running) {
       // Between flushes most of what is read waits for its call: nothing is gained by asking.
@@ -474,8 +498,8 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
   switch (note.kind) {
     case CallNoteKind::Launch:
     case CallNoteKind::GraphLaunch:
-      silence_.on_launch(note.time_ns);
-      if (sampler_ != nullptr) overlap_.add(thread, note.time_ns);
+      if (!options_.sass) silence_.on_launch(note.time_ns);
+      if (engine_ != nullptr) overlap_.add(thread, note.time_ns);
       [[fallthrough]];
     case CallNoteKind::Call:
     case CallNoteKind::External:
@@ -498,14 +522,13 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
   }
 }
 
-void CuptiTracer::watch_sampling() {
-  for (const auto& [why, ends_sampling] : sampler_->take_failures()) {
-    if (ends_sampling) {
-      told_.tell("sampling_ended", session_now(), why.detail, why.hint).set("reason", why.reason);
-    } else {
-      told_.tell("sampling_refused", session_now(), why.detail, why.hint).set("reason", why.reason);
-    }
-    told_.tell_lacking("profiling_engine", "PcSampling", ends_sampling ? "Trace" : "in part", why);
+void CuptiTracer::watch_engine() {
+  for (const auto& [why, ends_engine] : engine_->take_failures()) {
+    const char* const ended = options_.sass ? "counting_ended" : "sampling_ended";
+    const char* const refused = options_.sass ? "counting_refused" : "sampling_refused";
+    told_.tell(ends_engine ? ended : refused, session_now(), why.detail, why.hint)
+        .set("reason", why.reason);
+    tell_engine_lacking(why, ends_engine ? format::kTraceEngine : "in part");
   }
 }
 
@@ -565,9 +588,9 @@ void CuptiTracer::detach() {
   if (state_ == State::Idle || state_ == State::Failed || state_ == State::Detached) return;
   state_ = State::Detached;
   CallWatch& watch = CallWatch::instance();
-  if (sampler_ != nullptr) {
+  if (engine_ != nullptr) {
     watch.set_context_listener(nullptr);
-    sampler_->end();
+    engine_->end();
   }
   if (is_subscribed_) {
     const BesideCaptures beside_captures(driver().exchange_capture_mode());
@@ -598,10 +621,11 @@ void CuptiTracer::detach() {
 }
 
 std::optional<Availability> CuptiTracer::must_stay() const {
-  if (sampler_ != nullptr && sampler_->is_left_on()) {
-    Availability hung{false, "sampling_hangs",
-                      "a CUPTI call or a launch of the program does not return, so PC sampling "
-                      "could not be ended and CUPTI cannot be detached",
+  if (engine_ != nullptr && engine_->is_left_on()) {
+    Availability hung{false, options_.sass ? "counting_hangs" : "sampling_hangs",
+                      "a CUPTI call or a launch of the program does not return, so " +
+                          std::string(options_.sass ? "counting" : "PC sampling") +
+                          " could not be ended and CUPTI cannot be detached",
                       ""};
     return hung;
   }
@@ -658,9 +682,9 @@ void CuptiTracer::publish_status() {
     status.pending = std::move(pending.oldest);
   }
   status.dropped = records_.dropped();
-  if (sampler_ != nullptr) {
-    status.sampling = sampler_->status();
-    status.sampling->threads_overlap = overlap_.is_seen();
+  if (engine_ != nullptr) {
+    engine_->report(status);
+    if (status.sampling) status.sampling->threads_overlap = overlap_.is_seen();
   }
   const std::lock_guard lock(status_mutex_);
   status_ = std::move(status);
@@ -695,7 +719,7 @@ void CuptiTracer::account(format::Ledger& ledger) const {
   ledger.launches_held = held.held;
   ledger.launches_held_ns = held.held_ns;
   ledger.longest_hold_ns = held.longest_ns;
-  if (sampler_ != nullptr) sampler_->account(ledger);
+  if (engine_ != nullptr) engine_->account(ledger);
   ledger.callback_ns = static_cast<uint64_t>(now.callback_ns - notes_before_.callback_ns);
   ledger.notes_dropped = now.dropped_notes - notes_before_.dropped_notes;
   *ledger.launches_seen += now.dropped_launches - notes_before_.dropped_launches;

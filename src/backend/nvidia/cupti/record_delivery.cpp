@@ -65,6 +65,11 @@ Availability RecordDelivery::open(const CuptiApi& api, const TraceOptions& optio
   before_ = buffers().counts();
   taken_ = before_.delivered;
   opened_ns_ = base::monotonic_ns();
+  // Beside records of whatever kind, counters by instruction stay zero.
+  if (options.sass) {
+    clock_origins_ = {session_start_ns, session_start_ns};
+    return {true, "", "", ""};
+  }
   if (const CUptiResult code =
           api.cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
       code != CUPTI_SUCCESS) {

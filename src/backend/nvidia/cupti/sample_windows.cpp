@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "backend/nvidia/code/module_watch.hpp"
+#include "format/engines.hpp"
 
 namespace gpufl::backend {
 namespace {
 
 constexpr size_t kMaxWaiting = 1'000'000;  // samples
-constexpr std::string_view kEngine = "PcSampling";
 
 std::vector<int64_t> intern_all(const SampledNames& names, format::Dict dict, RowSink& sink) {
   std::vector<int64_t> ids;
@@ -98,7 +98,7 @@ void SampleWindows::drain(int64_t session_start_ns, DeviceNumbers& devices, RowS
   if (windows.empty()) return;
   format::Batch samples(format::Kind::PcSample);
   format::Batch coverage(format::Kind::Coverage);
-  const int64_t engine = sink.intern(format::Dict::Name, kEngine);
+  const int64_t engine = sink.intern(format::Dict::Name, format::kSamplingEngine);
   for (const WindowRows& window : windows) {
     const int64_t device = devices.of(window.device);
     tell_sampled(window.samples);

@@ -26,6 +26,7 @@ const instruction = (offset: number, ptx: number | null, barrier: number, wait: 
   live_registers: 3,
   samples: barrier + wait,
   stalls: stalls(barrier, wait),
+  counts: null,
 });
 const image: CodeImage = {
   module: "1",
@@ -42,6 +43,8 @@ const image: CodeImage = {
   },
   samples: 60,
   samples_unlocated: 0,
+  counts: null,
+  counted_lines: [],
   lines: [
     {
       file: "/a/k.cu",

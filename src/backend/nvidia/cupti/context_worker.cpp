@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cupti/context_worker.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/own_threads.hpp"
+#include "base/signals_blocked.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr microseconds kAttachPatience{50'000};
+constexpr milliseconds kRetryEvery{2};
+constexpr milliseconds kLongestRetry{200};
+constexpr milliseconds kAttachRetry{200};  // launches have waited for as long as the patience was
+constexpr int64_t kLaunchPatience_ns = 2'000'000'000;
+
+// Calls of CUPTI's that hang in this process: while there are any it is not asked again.
+std::atomic<int> g_hanging{0};
+
+// What CUPTI may write to for as long as the process lives.
+void keep_for_good(std::unique_ptr<AttachedContext> attached) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::unique_ptr<AttachedContext>>;
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(attached));
+}
+
+}  // namespace
+
+ContextWorker::ContextWorker(const EnginePlace& place)
+    : api_(place.api),
+      driver_(place.driver),
+      contexts_of_(place.driver.contexts()),
+      gate_(place.gate),
+      devices_(place.devices),
+      session_start_ns_(place.session_start_ns),
+      gate_session_(place.gate_session) {}
+
+bool ContextWorker::does_any_hang() { return g_hanging != 0; }
+
+Availability ContextWorker::out_of_memory() const {
+  return {false, "out_of_memory", std::string("there was no memory for ") + name(), ""};
+}
+
+Availability ContextWorker::make(const char* call, const std::function<Availability()>& made_by) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_hung_) return {false, state_, "", ""};
+    call_ = call;
+    call_began_ns_ = base::monotonic_ns();
+  }
+  gate_.renew();
+  Availability made;
+  try {
+    const BesideCaptures beside_captures(driver_.exchange_capture_mode());
+    made = made_by();
+  } catch (const std::bad_alloc&) {
+    made = out_of_memory();
+  }
+  const std::lock_guard lock(mutex_);
+  call_ = nullptr;
+  if (has_hung_) --g_hanging;  // after all it has come back
+  if (has_failed_ && made.available) return {false, state_, "", ""};
+  return made;
+}
+
+bool ContextWorker::make_or_fail(const char* call, const std::function<Availability()>& made_by) {
+  Availability made = make(call, made_by);
+  if (!made.available) fail(std::move(made));
+  return !is_over_for_good();
+}
+
+void ContextWorker::fail_locked(Availability why) {
+  if (std::exchange(has_failed_, true)) return;
+  state_ = why.reason;
+  failures_.push_back({std::move(why), true});
+}
+
+void ContextWorker::fail(Availability why) {
+  const std::lock_guard lock(mutex_);
+  fail_locked(std::move(why));
+}
+
+bool ContextWorker::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return has_failed_ || end_wanted_;
+}
+
+bool ContextWorker::is_over_for_good() const {
+  const std::lock_guard lock(mutex_);
+  return has_failed_;
+}
+
+bool ContextWorker::is_left_on() const {
+  const std::lock_guard lock(mutex_);
+  return has_hung_ || is_left_on_;
+}
+
+void ContextWorker::tell_lacking(Availability why) {
+  const std::lock_guard lock(mutex_);
+  failures_.push_back({std::move(why), false});
+}
+
+void ContextWorker::leave_on() {
+  const std::lock_guard lock(mutex_);
+  is_left_on_ = true;
+}
+
+bool ContextWorker::has_hung() const {
+  const std::lock_guard lock(mutex_);
+  return has_hung_;
+}
+
+// Not where the engine was given up because a call of ours hung: the gate may be another session's.
+void ContextWorker::open_gate() {
+  if (!has_hung()) gate_.open();
+}
+
+void ContextWorker::run() {
+  const OwnCalls own;
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    fail(out_of_memory());
+  }
+  detach_all();
+  const std::lock_guard lock(mutex_);
+  created_.clear();
+  if (!has_hung_) gate_.open();  // a context that was made meanwhile has closed it
+  has_ended_ = true;
+  if (state_.empty()) state_ = "ended";
+  cv_.notify_all();
+}
+
+void ContextWorker::work() {
+  while (wait_for_work()) {
+    take_new_contexts();
+    if (attached_.empty() || is_over()) continue;
+    take_turn();
+  }
+}
+
+// False: nothing is left to do but to end.
+bool ContextWorker::wait_for_work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (end_wanted_ || has_failed_) return false;
+    if (attach_wanted_ || !created_.empty() || !destroyed_.empty()) return true;
+    const int64_t now_ns = base::monotonic_ns();
+    const int64_t next_ns = attached_.empty() ? now_ns + 100'000'000 : next_turn_ns();
+    if (now_ns >= next_ns) return true;
+    // Nobody wakes us when a deep scope begins.
+    cv_.wait_for(lock, nanoseconds(std::min<int64_t>(next_ns - now_ns, 20'000'000)));
+  }
+}
+
+void ContextWorker::wait_within_turn(nanoseconds length) {
+  std::unique_lock lock(mutex_);
+  cv_.wait_for(lock, length, [&] { return end_wanted_ || has_failed_ || !destroyed_.empty(); });
+}
+
+void ContextWorker::drop_destroyed() {
+  const std::lock_guard lock(mutex_);
+  for (CUcontext gone : std::exchange(destroyed_, {})) {
+    for (auto one = attached_.begin(); one != attached_.end();) {
+      const bool is_gone = (*one)->context() == gone;
+      if (is_gone) retired_.push_back(std::move(*one));
+      one = is_gone ? attached_.erase(one) : one + 1;
+    }
+  }
+}
+
+void ContextWorker::take_new_contexts() {
+  drop_destroyed();
+  std::vector<CUcontext> created;
+  bool attaches = false;
+  {
+    const std::lock_guard lock(mutex_);
+    created.swap(created_);
+    attaches = attach_wanted_;
+  }
+  if (!attaches && created.empty()) return;
+  // Of attach() it is shut already; of a new context it is closed, with launches of others inside.
+  if (!attaches && !gate_.shut(gate_session_, kAttachPatience)) {
+    std::unique_lock lock(mutex_);
+    created_.insert(created_.end(), created.begin(), created.end());
+    cv_.wait_for(lock, kAttachRetry, [&] { return end_wanted_; });
+    return;
+  }
+  if (attaches) {
+    for (CUcontext context : contexts_of_.hold_primary()) attach_context(context, true);
+  }
+  for (CUcontext context : created) attach_context(context, false);
+  open_gate();
+  const std::lock_guard lock(mutex_);
+  const bool do_all_refuse = attached_.empty() && refusing_.size() >= contexts_of_.device_count();
+  for (auto& [device, why] : std::exchange(refusals_, {})) {
+    if (do_all_refuse) {
+      fail_locked(std::move(why));
+    } else {
+      why.detail = "CUDA device " + std::to_string(device) + ": " + why.detail;
+      failures_.push_back({std::move(why), false});
+    }
+  }
+  if (std::exchange(attach_wanted_, false)) cv_.notify_all();
+}
+
+void ContextWorker::attach_context(CUcontext context, bool is_held) {
+  const auto is_same = [&](const auto& one) { return one->context() == context; };
+  if (std::any_of(attached_.begin(), attached_.end(), is_same)) {
+    if (is_held) contexts_of_.release_primary(context);
+    return;
+  }
+  std::unique_ptr<AttachedContext> one =
+      make_context(context, contexts_of_.device_of(context).value_or(0));
+  one->is_held_ = is_held;
+  api_.cuptiGetContextId(context, &one->id_);
+  has_enabled_ = true;
+  Availability enabled =
+      make("cuptiProfilerDeviceSupported", [&] { return ask(one->device(), context); });
+  if (enabled.available) enabled = make(one->enable_call(), [&] { return one->enable(); });
+  if (enabled.available) {
+    on_attached(*one);
+    attached_.push_back(std::move(one));
+    return;
+  }
+  refuse(one->device(), std::move(enabled));
+  if (is_held) contexts_of_.release_primary(context);
+}
+
+// Other GPUs may do all the same.
+void ContextWorker::refuse(uint32_t device, Availability why) {
+  const std::lock_guard lock(mutex_);
+  if (has_failed_ || !refusing_.insert(device).second) return;
+  refusals_.emplace_back(device, std::move(why));
+}
+
+bool ContextWorker::shut_for_stop() {
+  milliseconds pause = kRetryEvery;
+  while (!gate_.shut(gate_session_, kWindowPatience)) {
+    const int64_t now_ns = base::monotonic_ns();
+    std::unique_lock lock(mutex_);
+    if (has_hung_) return false;
+    if (end_wanted_ && ending_since_ns_ == 0) ending_since_ns_ = now_ns;
+    if (end_wanted_ && now_ns - ending_since_ns_ > kLaunchPatience_ns) {
+      fail_locked({false, "launch_hangs",
+                   std::string("a launch of the program has not returned for two seconds, so ") +
+                       name() + " could not be ended",
+                   "see the pending calls in the report"});
+      return false;
+    }
+    cv_.wait_for(lock, pause);
+    pause = std::min(2 * pause, kLongestRetry);
+  }
+  return true;
+}
+
+void ContextWorker::detach_all() {
+  drop_destroyed();
+  if (!attached_.empty()) before_detaching();
+  for (auto& one : attached_) {
+    bool is_off = false;
+    if (shut_for_stop()) {
+      make_or_fail(one->disable_call(), [&] {
+        Availability disabled = one->disable();
+        is_off = disabled.available;
+        return disabled;
+      });
+      open_gate();
+    }
+    // CUPTI writes to what it was configured with for as long as it has not let go.
+    if (!is_off) {
+      leave_on();
+      keep_for_good(std::move(one));
+      continue;
+    }
+    if (one->is_held_) contexts_of_.release_primary(one->context());
+  }
+  attached_.clear();
+  if (!has_enabled_ || !shut_for_stop()) return;
+  end_calls();
+  open_gate();
+}
+
+void ContextWorker::attach() {
+  std::unique_lock lock(mutex_);
+  attach_wanted_ = true;
+  cv_.notify_all();
+  const auto is_done = [&] { return !attach_wanted_ || has_ended_ || has_hung_; };
+  while (!cv_.wait_for(lock, milliseconds(100), is_done)) {
+    lock.unlock();
+    watch();
+    lock.lock();
+  }
+  attach_wanted_ = false;
+}
+
+void ContextWorker::on_context_created(CUcontext context) noexcept {
+  gate_.close();
+  const std::lock_guard lock(mutex_);
+  if (has_failed_ || end_wanted_) return gate_.open();
+  try {
+    created_.push_back(context);
+  } catch (const std::bad_alloc&) {  // it is left alone
+    return gate_.open();
+  }
+  cv_.notify_all();
+}
+
+void ContextWorker::on_context_destroyed(CUcontext context) noexcept {
+  const std::lock_guard lock(mutex_);
+  // One that was never attached: the gate was closed for it. A later one may have the same handle.
+  if (std::erase(created_, context) != 0) return gate_.open();
+  try {
+    destroyed_.push_back(context);
+  } catch (const std::bad_alloc&) {
+    fail_locked(out_of_memory());
+  }
+  cv_.notify_all();
+}
+
+void ContextWorker::end() {
+  const int64_t until_ns = base::monotonic_ns() + 3 * patience_ns();
+  std::unique_lock lock(mutex_);
+  end_wanted_ = true;
+  cv_.notify_all();
+  while (!has_ended_ && !has_hung_ && base::monotonic_ns() < until_ns) {
+    cv_.wait_for(lock, milliseconds(100));
+    lock.unlock();
+    watch();
+    lock.lock();
+  }
+  is_left_on_ |= !has_ended_;
+}
+
+void ContextWorker::watch() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (call_ == nullptr || has_hung_) return;
+    if (base::monotonic_ns() - call_began_ns_ <= patience_ns()) return;
+    has_hung_ = true;
+    ++g_hanging;
+    fail_locked({false, hang_reason(),
+                 std::string(call_) + " has not returned for " +
+                     std::to_string(patience_ns() / 1'000'000'000) + " seconds: " + name() +
+                     " has ended, and tracing continues",
+                 "choose the engine Trace for this program"});
+    cv_.notify_all();
+  }
+  gate_.open();
+}
+
+std::vector<EngineFailure> ContextWorker::take_failures() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(failures_, {});
+}
+
+std::string ContextWorker::state(const char* when_well) const {
+  const std::lock_guard lock(mutex_);
+  return state_.empty() ? when_well : state_;
+}
+
+std::unique_ptr<ContextEngine> ContextEngine::start(std::shared_ptr<ContextWorker> worker) {
+  const base::SignalsBlocked blocked;
+  try {
+    std::thread([worker] {
+      const base::OwnThread own;
+      pthread_setname_np(pthread_self(), "gpufl-sampling");
+      worker->run();
+    }).detach();
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+  return std::unique_ptr<ContextEngine>(new ContextEngine(std::move(worker)));
+}
+
+}  // namespace gpufl::backend
