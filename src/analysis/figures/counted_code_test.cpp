@@ -9,7 +9,7 @@ namespace {
 using disassembly::KernelCode;
 
 // Two instructions of line 8, then one of line 9, in a function within the kernel.
-KernelCode test_code() {
+KernelCode code_to_count() {
   KernelCode code;
   code.name = "kernel";
   code.routines = {{"kernel", 0, 0x30}, {"$kernel$inner", 0x20, 0x10}};
@@ -71,7 +71,7 @@ TEST(CountedCode, CountsOfLinesAndInstructionsSayHowFarTheyAreFromIdeal) {
   EXPECT_EQ(functions[0].function, "kernel");
   EXPECT_EQ(functions[0].module, 0xfeedu);
   EXPECT_EQ(functions[0].total.warps, 201u);
-  const CountedCode counted = join_counts(test_code(), {&functions[0], &functions[1]});
+  const CountedCode counted = join_counts(code_to_count(), {&functions[0], &functions[1]});
   EXPECT_EQ(counted.total.warps, 701u);
   EXPECT_EQ(counted.instructions[1].sectors, 6400u);
   EXPECT_EQ(counted.instructions[1].sector_factor(), 4.0);

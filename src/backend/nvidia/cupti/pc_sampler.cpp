@@ -83,6 +83,7 @@ class PcSampler final : public ContextWorker {
   int64_t next_window_ns_ = 0;
   int64_t not_before_ns_ = 0;
   uint64_t held_before_ns_ = 0;
+  bool has_started_ = false;
   SampleWindows windows_;
 };
 
@@ -118,6 +119,11 @@ bool PcSampler::open_windows() {
         make_or_fail("cuptiPCSamplingStart", [&] { return one.sampling.open_window(); });
     open_gate();
     is_open |= one.is_sampled;
+  }
+  // The first start after attaching takes as long as that, and is a part of it.
+  if (is_open && !std::exchange(has_started_, true)) {
+    gate_.counts_when_released();
+    gate_.take_longest_ns();
   }
   return is_open;
 }
