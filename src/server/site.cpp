@@ -19,7 +19,7 @@ Site::Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
               const bool is_there = change.what != Change::What::Removed;
               // One that is being recorded would be begun again every second.
               if (!indexes_at_once || !is_there || change.session->is_live()) continue;
-              (void)indexes.open(*change.session, std::chrono::milliseconds(0));
+              (void)indexes.open(*change.session, {std::chrono::milliseconds(0)});
             }
           }),
       services_(catalogue_, events_, notes, shared) {

@@ -9,7 +9,7 @@
 
 #include "parts.hpp"
 #include "server/server.hpp"
-#include "server/services.hpp"
+#include "server/site.hpp"
 
 namespace gpufl::docs {
 namespace {
@@ -66,14 +66,11 @@ void with_routes(Use use) {
   }
   {
     const auto cache = server::CacheFolder::open(folder);
-    server::EventHub events;
     server::AnalysisPool analysis(*cache, {}, {}, nullptr);
-    server::Catalogue catalogue(folder, std::chrono::seconds(1), nullptr);
     server::IndexPool indexes(cache->subfolder("index"));
-    server::Services services{catalogue, analysis, *cache, events, indexes, nullptr};
-    server::Routes routes;
-    server::add_all_routes(routes, services);
-    use(routes);
+    server::SharedWork shared{analysis, *cache, indexes, nullptr};
+    const server::Site site(folder, std::chrono::seconds(1), *cache, shared, false);
+    use(site.routes());
   }
   std::error_code ignored;
   fs::remove_all(folder, ignored);
