@@ -32,6 +32,7 @@ struct Row {
 
 Tables tables_of(const std::vector<Row>& rows) {
   Tables tables;
+  tables.names = tables.metrics = {""};  // the id 0 is nothing's
   const auto id_in = [](auto& texts, const char* text) {
     for (size_t id = 0; id < texts.size(); ++id) {
       if (texts[id] == text) return static_cast<int64_t>(id);
