@@ -213,7 +213,8 @@ base::Result<std::vector<FoundEvent>> work_of(const Windows& windows, const Foun
     const EventPlace& place = one.event.place;
     batches[{place.channel, place.window, place.line}].push_back(&one);
   }
-  for (const auto& [key, events] : batches) {
+  for (const auto& batch : batches) {
+    const std::vector<const FoundEvent*>& events = batch.second;
     const auto at = find_batch(windows, events.front()->event.place);
     if (!at) return at.status();
     const base::Status status = visit_batch(*at, [&](const Batch& rows) {
