@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library that NVTX loads, which carries the real recorder and prints, when the program ends,
-// what it recorded: one line a marker, in the order in which they ended, then what was counted.
+// what it recorded: one line a marker, in the order in which they ended if that was not within one
+// step of the clock, then what was counted.
 #include <cstdio>
 #include <map>
 #include <memory>
