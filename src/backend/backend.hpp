@@ -307,9 +307,9 @@ class Backend {
   virtual Availability counting_available() {
     return {false, "not_supported", "this backend does not count by instruction", ""};
   }
-  // PC sampling again, asked of every GPU: may start the vendor's runtime, so for `gpufl doctor`
-  // alone.
+  // Both again, asked of every GPU: may start the vendor's runtime, so for `gpufl doctor` alone.
   virtual Availability ask_sampling() { return sampling_available(); }
+  virtual Availability ask_counting() { return counting_available(); }
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
   virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;
   // From the memory of the GPU that is current on the calling thread; waits for the copy.

@@ -33,6 +33,7 @@ struct Diagnosis {
   Availability health;  // the Monitor engine's part of the GPU
   Availability trace;
   Availability sampling;  // what PcSampling needs beside it
+  Availability counting;  // what SassMetrics needs
 };
 
 // `root` stands before /proc, /dev, /usr and every folder searched: a test's own, or empty.

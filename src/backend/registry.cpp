@@ -131,6 +131,7 @@ Diagnosis diagnose(const std::string& root) {
     if (is_first || (health.available && !diagnosis.health.available)) {
       diagnosis.trace = backend ? backend->trace_available() : health;
       diagnosis.sampling = diagnosis.trace.available ? backend->ask_sampling() : diagnosis.trace;
+      diagnosis.counting = diagnosis.trace.available ? backend->ask_counting() : diagnosis.trace;
       diagnosis.health = health;
     }
     if (vendor.probe != nullptr) vendor.probe(root, health, diagnosis.findings);

@@ -17,6 +17,7 @@
 #include "cli/print.hpp"
 #include "cli/terminal.hpp"
 #include "disassembly/nvdisasm.hpp"
+#include "format/engines.hpp"
 #include "format/log_writer.hpp"
 #include "report/text_page.hpp"
 
@@ -39,7 +40,6 @@ struct Examination {
   std::vector<Feature> features;
 };
 
-constexpr std::string_view kMonitor = "Monitor", kTrace = "Trace", kPcSampling = "PcSampling";
 // What is no engine.
 constexpr std::string_view kHostMetrics = "HostMetrics", kPrometheus = "Prometheus",
                            kDisassembly = "Disassembly";
@@ -64,9 +64,13 @@ Availability disassembly_available() {
 }
 
 Availability availability_of(std::string_view name, const backend::Diagnosis& diagnosis) {
-  if (name == kMonitor) return diagnosis.health;
-  if (name == kTrace) return diagnosis.trace;
-  if (name == kPcSampling) return diagnosis.sampling;
+  if (name == format::kMonitorEngine) return diagnosis.health;
+  if (name == format::kTraceEngine) return diagnosis.trace;
+  if (name == format::kSamplingEngine) return diagnosis.sampling;
+  if (name == format::kSassEngine) return diagnosis.counting;
+  if (name == format::kDeepEngine) {
+    return diagnosis.sampling.available ? diagnosis.counting : diagnosis.sampling;
+  }
   if (name == kDisassembly) return disassembly_available();
   if (name == kHostMetrics) return {true, "", "from /proc", ""};
   if (name == kPrometheus) return {true, "", "gpufl monitor --prometheus", ""};
@@ -174,7 +178,7 @@ bool has_all(const Examination& result, const std::vector<std::string>& asked) {
 
 void add_doctor_command(Command program) {
   struct Options {
-    std::vector<std::string> features{std::string(kMonitor)};
+    std::vector<std::string> features{std::string(format::kMonitorEngine)};
     bool json = false;
   };
   auto options = std::make_shared<Options>();

@@ -149,6 +149,31 @@ TEST_F(SassCounting, WithoutAnyMetricKernelsAreNotCountedAndTheSessionSaysWhy) {
   finish();
 }
 
+TEST_F(SassCounting, CountsThatCannotBeReadAreSaidToBeLostAndCountingEndsAllTheSame) {
+  const CountedInstruction instruction{};
+  counting_->set_instructions(&instruction, 1);
+  begin();
+  ASSERT_TRUE(drain_until_counting());
+  standin_->launch({});
+  standin_->fail("cuptiSassMetricsFlushData", CUPTI_ERROR_UNKNOWN);
+  finish();
+  standin_->fail("cuptiSassMetricsFlushData", 0);
+  EXPECT_TRUE(rows(Kind::SassMetric).empty());
+  EXPECT_EQ(lacking(), "cupti_error");
+  EXPECT_EQ(counting_->enabled(), 0u);
+  EXPECT_EQ(counting_->configured(), 0u);
+  EXPECT_TRUE(events("stays_attached").empty());
+}
+
+TEST_F(SassCounting, CountsOfAContextThatIsDestroyedAreSaidToBeLost) {
+  begin();
+  ASSERT_TRUE(drain_until_counting());
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  ASSERT_TRUE(drain_until([&] { return counting_->configured() == 0; }));
+  finish();
+  EXPECT_EQ(lacking(), "counts_lost");
+}
+
 TEST_F(SassCounting, WithoutPermissionTheSessionSaysSo) {
   standin_->fail("cuptiSassMetricsSetConfig", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
   begin();

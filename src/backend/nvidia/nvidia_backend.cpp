@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/nvidia_backend.hpp"
 
+#include <functional>
+
 #include "backend/nvidia/nvidia_probe.hpp"
 #include "backend/nvidia/nvml/nvml_api.hpp"
 #include "backend/nvidia/nvml/nvml_health.hpp"
@@ -69,26 +71,10 @@ class NvidiaBackend : public Backend {
 
 #ifdef GPUFL_HAS_CUPTI
   Availability ask_sampling() override {
-    Availability known = sampling_available();
-    if (!known.available) return known;
-    const int gpus = start_cuda();
-    if (gpus == 0) {
-      return {false, "no_gpu", "CUDA does not start here, or finds no GPU",
-              "check the driver with nvidia-smi, and CUDA_VISIBLE_DEVICES"};
-    }
-    // Opened only now, where it waited for CUDA.
-    if (!trace_available().available) return trace_available();
-    if (known = sampling_available(); !known.available) return known;
-    const CudaDriver driver;
-    const SessionDevices devices = session_devices();
-    DeviceNumbers numbers(driver, devices);
-    for (uint32_t i = 0; i < static_cast<uint32_t>(gpus); ++i) {
-      Availability why = sampling_support(cupti_->api(), driver, devices, i);
-      if (why.available) continue;
-      why.detail = "GPU " + std::to_string(numbers.of(i)) + ": " + why.detail;
-      return why;
-    }
-    return known;
+    return ask_every_gpu([this] { return sampling_available(); });
+  }
+  Availability ask_counting() override {
+    return ask_every_gpu([this] { return counting_available(); });
   }
 #endif
 
@@ -143,6 +129,29 @@ class NvidiaBackend : public Backend {
   }
 
 #ifdef GPUFL_HAS_CUPTI
+  Availability ask_every_gpu(const std::function<Availability()>& available) {
+    Availability known = available();
+    if (!known.available) return known;
+    const int gpus = start_cuda();
+    if (gpus == 0) {
+      return {false, "no_gpu", "CUDA does not start here, or finds no GPU",
+              "check the driver with nvidia-smi, and CUDA_VISIBLE_DEVICES"};
+    }
+    // Opened only now, where it waited for CUDA.
+    if (!trace_available().available) return trace_available();
+    if (known = available(); !known.available) return known;
+    const CudaDriver driver;
+    const SessionDevices devices = session_devices();
+    DeviceNumbers numbers(driver, devices);
+    for (uint32_t i = 0; i < static_cast<uint32_t>(gpus); ++i) {
+      Availability why = sampling_support(cupti_->api(), driver, devices, i);
+      if (why.available) continue;
+      why.detail = "GPU " + std::to_string(numbers.of(i)) + ": " + why.detail;
+      return why;
+    }
+    return known;
+  }
+
   // Without UUIDs where NVML is not there.
   SessionDevices session_devices() {
     SessionDevices devices;

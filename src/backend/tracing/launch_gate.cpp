@@ -26,7 +26,8 @@ void LaunchGate::wait_until_open() noexcept {
   while (is_shut()) {
     nanosleep(&kNap, nullptr);
     const int64_t since_ns = shut_since_ns();
-    if (since_ns != 0 && base::monotonic_ns() - since_ns > kLongestShut_ns) open();
+    const int64_t longest_ns = longest_shut_ns_.load(std::memory_order_acquire);
+    if (since_ns != 0 && base::monotonic_ns() - since_ns > longest_ns) open();
   }
 }
 
@@ -100,11 +101,14 @@ bool LaunchGate::is_launch_under_way(uint32_t session) const {
 
 void LaunchGate::open() noexcept {
   since_ns_.store(0, std::memory_order_release);
+  longest_shut_ns_.store(kLongestShut_ns, std::memory_order_release);
   shut_.store(0, std::memory_order_release);
 }
 
-void LaunchGate::renew() noexcept {
-  if (is_shut()) since_ns_.store(base::monotonic_ns(), std::memory_order_release);
+void LaunchGate::renew(int64_t longest_ns) noexcept {
+  if (!is_shut()) return;
+  longest_shut_ns_.store(longest_ns, std::memory_order_release);
+  since_ns_.store(base::monotonic_ns(), std::memory_order_release);
 }
 
 void LaunchGate::park() noexcept {
@@ -147,6 +151,7 @@ void LaunchGate::after_fork_in_child() noexcept {
   parking_.store(0, std::memory_order_relaxed);
   parked_.store(0, std::memory_order_relaxed);
   since_ns_.store(0, std::memory_order_relaxed);
+  longest_shut_ns_.store(kLongestShut_ns, std::memory_order_relaxed);
   ringless_inside_.store(0, std::memory_order_relaxed);
 }
 

@@ -65,13 +65,13 @@ class LaunchGate {
   // The same, and waits until no launch of `session` is under way: false, and open again, where one
   // is still after `patience`, or where the system has no fence for us. One caller at a time.
   bool shut(uint32_t session, std::chrono::microseconds patience);
-  // Also done by those who wait, when it has been shut for this long.
+  // Also done by those who wait, when it has been shut for this long, or as renew() says.
   static constexpr int64_t kLongestShut_ns = 2'500'000'000;
   void open() noexcept;
   // Threads, for it; those who have not counted their hold yet are among them.
   uint32_t waiting() const { return waiting_.load(std::memory_order_acquire); }
-  // It stays shut, for another call: the bound begins anew.
-  void renew() noexcept;
+  // It stays shut, for another call: the bound begins anew, and is this one until it is opened.
+  void renew(int64_t longest_ns = kLongestShut_ns) noexcept;
   bool is_shut() const { return shut_.load(std::memory_order_acquire) != 0; }
   // Monotonic clock; 0: it is open.
   int64_t shut_since_ns() const { return since_ns_.load(std::memory_order_acquire); }
@@ -97,6 +97,7 @@ class LaunchGate {
   std::atomic<uint32_t> parked_{0};
   std::atomic<int64_t> parking_since_ns_{0};
   std::atomic<int64_t> since_ns_{0};
+  std::atomic<int64_t> longest_shut_ns_{kLongestShut_ns};
   std::atomic<uint32_t> ringless_inside_{0};
   std::atomic<uint64_t> held_{0}, held_ns_{0}, longest_ns_{0}, longest_since_ns_{0};
 };

@@ -101,6 +101,29 @@ TEST(LaunchGate, ItStaysShutForAnotherCall) {
   gate.open();
 }
 
+TEST(LaunchGate, ItStaysShutForAsLongAsOneCallMayTake) {
+  constexpr int64_t kMoment_ns = 1'000'000;
+  LaunchGate gate;
+  gate.close();
+  gate.renew(kMoment_ns);
+  gate.enter(of_this_thread(), kSession);  // lets itself in
+  gate.leave(of_this_thread());
+  EXPECT_LT(gate.counts().longest_ns, static_cast<uint64_t>(LaunchGate::kLongestShut_ns));
+  gate.close();
+  gate.renew(2 * LaunchGate::kLongestShut_ns);
+  std::thread program([&] {
+    gate.enter(of_this_thread(), kSession);
+    gate.leave(of_this_thread());
+  });
+  const int64_t shut_ns = gate.shut_since_ns();
+  while (base::monotonic_ns() - shut_ns < LaunchGate::kLongestShut_ns + kMoment_ns) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_TRUE(gate.is_shut());
+  gate.open();
+  program.join();
+}
+
 TEST(LaunchGate, NobodyWaitsForOneWhoNeverOpensIt) {
   LaunchGate gate;
   gate.close();

@@ -26,6 +26,8 @@ constexpr milliseconds kRetryEvery{2};
 constexpr milliseconds kLongestRetry{200};
 constexpr milliseconds kAttachRetry{200};  // launches have waited for as long as the patience was
 constexpr int64_t kLaunchPatience_ns = 2'000'000'000;
+// The gate stays shut for longer than a call may take, so that whoever watches the call opens it.
+constexpr int64_t kGateMargin_ns = 500'000'000;
 
 // Calls of CUPTI's that hang in this process: while there are any it is not asked again.
 std::atomic<int> g_hanging{0};
@@ -62,7 +64,7 @@ Availability ContextWorker::make(const char* call, const std::function<Availabil
     call_ = call;
     call_began_ns_ = base::monotonic_ns();
   }
-  gate_.renew();
+  gate_.renew(patience_ns() + kGateMargin_ns);
   Availability made;
   try {
     const BesideCaptures beside_captures(driver_.exchange_capture_mode());
@@ -173,11 +175,18 @@ void ContextWorker::wait_within_turn(nanoseconds length) {
 }
 
 void ContextWorker::drop_destroyed() {
-  const std::lock_guard lock(mutex_);
-  for (CUcontext gone : std::exchange(destroyed_, {})) {
+  std::vector<CUcontext> destroyed;
+  {
+    const std::lock_guard lock(mutex_);
+    destroyed.swap(destroyed_);
+  }
+  for (CUcontext gone : destroyed) {
     for (auto one = attached_.begin(); one != attached_.end();) {
       const bool is_gone = (*one)->context() == gone;
-      if (is_gone) retired_.push_back(std::move(*one));
+      if (is_gone) {
+        on_gone(**one);
+        retired_.push_back(std::move(*one));
+      }
       one = is_gone ? attached_.erase(one) : one + 1;
     }
   }
@@ -274,6 +283,8 @@ void ContextWorker::detach_all() {
   for (auto& one : attached_) {
     bool is_off = false;
     if (shut_for_stop()) {
+      Availability collected = make(one->collect_call(), [&] { return one->collect(); });
+      if (!collected.available && !is_over_for_good()) tell_lacking(std::move(collected));
       make_or_fail(one->disable_call(), [&] {
         Availability disabled = one->disable();
         is_off = disabled.available;

@@ -36,8 +36,11 @@ class AttachedContext {
   AttachedContext& operator=(const AttachedContext&) = delete;
 
   virtual Availability enable() = 0;
+  // What it has gathered, before it is disabled; what fails here is lost, and said.
+  virtual Availability collect() { return {true, "", "", ""}; }
   virtual Availability disable() = 0;
   virtual const char* enable_call() const = 0;
+  virtual const char* collect_call() const { return ""; }
   virtual const char* disable_call() const = 0;
   CUcontext context() const { return context_; }
   uint32_t device() const { return device_; }  // CUDA's number
@@ -103,6 +106,8 @@ class ContextWorker {
   virtual Availability ask(uint32_t device, CUcontext context) = 0;
   virtual std::unique_ptr<AttachedContext> make_context(CUcontext context, uint32_t device) = 0;
   virtual void on_attached(const AttachedContext&) {}
+  // The program has destroyed it while it was attached.
+  virtual void on_gone(AttachedContext&) {}
   // What there is to do from time to time while contexts are attached, and when next.
   virtual void take_turn() = 0;
   virtual int64_t next_turn_ns() const = 0;

@@ -94,6 +94,12 @@ Availability SassContext::enable() {
   return made;
 }
 
+Availability SassContext::collect() {
+  Availability made;
+  contexts_of_.run_within(context(), [&] { made = read(); });
+  return made;
+}
+
 Availability SassContext::disable() {
   Availability made;
   contexts_of_.run_within(context(), [&] { made = disable_here(); });
@@ -111,12 +117,10 @@ Availability SassContext::enable_here() {
 }
 
 Availability SassContext::disable_here() {
-  Availability taken = read();
   CUpti_SassMetricsDisable_Params parameters{CUpti_SassMetricsDisable_Params_STRUCT_SIZE, nullptr,
                                              context(), 0};
   const CUptiResult code = api_.cuptiSassMetricsDisable(&parameters);
   counted_.release();
-  if (!taken.available) return taken;
   return outcome(api_, code, "cuptiSassMetricsDisable(&parameters)");
 }
 

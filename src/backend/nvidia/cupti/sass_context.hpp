@@ -47,12 +47,16 @@ class SassContext final : public AttachedContext {
         readings_(readings) {}
 
   Availability enable() override;
-  // Reads what was counted first: afterwards it is lost.
+  // Reads what was counted, which is lost once counting is disabled.
+  Availability collect() override;
   Availability disable() override;
   const char* enable_call() const override { return "cuptiSassMetricsEnable"; }
+  const char* collect_call() const override { return "cuptiSassMetricsFlushData"; }
   const char* disable_call() const override { return "cuptiSassMetricsDisable"; }
   // For as long as the GPU has something to do here, with launches let through.
   void wait_for_gpu() const { contexts_of_.synchronize(context()); }
+  // The program has destroyed the context, and what was counted in it with it.
+  void let_go() { counted_.release(); }
 
  private:
   Availability enable_here();

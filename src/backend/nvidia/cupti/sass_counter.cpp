@@ -42,6 +42,7 @@ class SassCounter final : public ContextWorker {
                                          readings_);
   }
   void on_attached(const AttachedContext& one) override;
+  void on_gone(AttachedContext& one) override;
   void take_turn() override {}
   int64_t next_turn_ns() const override { return std::numeric_limits<int64_t>::max(); }
   void before_detaching() override;
@@ -51,9 +52,7 @@ class SassCounter final : public ContextWorker {
       return Availability{true, "", "", ""};
     });
   }
-  static SassContext& counting(const std::unique_ptr<AttachedContext>& one) {
-    return static_cast<SassContext&>(*one);
-  }
+  static SassContext& counting(AttachedContext& one) { return static_cast<SassContext&>(one); }
 
   const std::vector<std::string> wanted_;
   std::map<uint32_t, SassDevice> counted_;  // by CUDA's number
@@ -72,11 +71,19 @@ void SassCounter::on_attached(const AttachedContext& one) {
                 "see sass_metrics: the rest is counted"});
 }
 
+void SassCounter::on_gone(AttachedContext& one) {
+  counting(one).let_go();
+  tell_lacking({false, "counts_lost",
+                "the program destroyed a context of CUDA device " + std::to_string(one.device()) +
+                    " while its instructions were counted: those counts are lost",
+                "keep the context until counting has ended"});
+}
+
 // Before launches are held, so that they are held only for what is launched meanwhile.
 void SassCounter::before_detaching() {
   for (const auto& one : attached()) {
     make_or_fail("cuCtxSynchronize", [&] {
-      counting(one).wait_for_gpu();
+      counting(*one).wait_for_gpu();
       return Availability{true, "", "", ""};
     });
   }
