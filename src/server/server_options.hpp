@@ -27,7 +27,7 @@ struct ServerOptions {
   AnalysisLimits analysis = {};
   // What to start for an analysis, before its request: the program itself.
   std::vector<std::string> analysis_program = {"/proc/self/exe", "analyze", "--request"};
-  std::chrono::milliseconds pace{1000};  // between looks at the folder
+  std::chrono::milliseconds pace{250};  // between looks at the folder
   LogFormat log = LogFormat::None;
   // A line of the log, with its newline. Requests come from a thread of its own, mistakes of ours
   // from any.

@@ -17,7 +17,7 @@ Site::Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
             for (const Change& change : changes) {
               events_.publish("session", change_json(change));
               const bool is_there = change.what != Change::What::Removed;
-              // One that is being recorded would be begun again every second.
+              // One that is being recorded would be begun again at each look.
               if (!indexes_at_once || !is_there || change.session->is_live()) continue;
               (void)indexes.open(*change.session, {std::chrono::milliseconds(0)});
             }

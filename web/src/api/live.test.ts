@@ -95,6 +95,25 @@ it("has one stream for all tabs, which learn what is out of date", async () => {
   for (const { old } of tabs) expect(old()).toEqual(["/sessions/b"]);
 });
 
+it("asks about a session that grows all the time once a second, and for its last growth too", async () => {
+  const { old, renew } = makeTab();
+  await vi.advanceTimersByTimeAsync(10);
+  const grow = () => FakeSource.all[0]!.say("session", { id: "a" });
+  grow();
+  expect(old().length).toBe(2);
+  renew();
+  grow();
+  grow();
+  expect(old()).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(old().length).toBe(2);
+  renew();
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(old()).toEqual([]);
+  grow();
+  expect(old().length).toBe(2);
+});
+
 it("has another tab take over, which looks at everything anew", async () => {
   const [first, second] = [makeTab(), makeTab()];
   await vi.advanceTimersByTimeAsync(5000);

@@ -8,6 +8,8 @@ import { apiUrl } from "./client";
 const NAME = "gpufl-events";
 const POLL_MS = 5000;
 const AGAIN_MS = 2000;
+// A session that is recorded grows several times a second; its pages ask again this often.
+const CALM_MS = 1000;
 // What a page asked for in its first moments is up to date.
 const START_MS = 3000;
 
@@ -31,6 +33,34 @@ export function refresh(client: QueryClient, happened: Happened): void {
 }
 
 const EVERYTHING: Happened = { event: "hello", data: {} };
+
+// The first of a session's events at once, and of those that follow it the last in each pause.
+function calmly(tell: (happened: Happened) => void): (happened: Happened) => void {
+  const latest = new Map<string, Happened | null>();
+  const rest = (session: string) =>
+    setTimeout(() => {
+      const happened = latest.get(session);
+      if (!happened) {
+        latest.delete(session);
+        return;
+      }
+      latest.set(session, null);
+      tell(happened);
+      rest(session);
+    }, CALM_MS);
+  return (happened) => {
+    const session = happened.event === "session" ? happened.data.id : undefined;
+    if (session === undefined) {
+      tell(happened);
+    } else if (latest.has(session)) {
+      latest.set(session, happened);
+    } else {
+      latest.set(session, null);
+      tell(happened);
+      rest(session);
+    }
+  };
+}
 
 // Until the server refuses.
 function read(onEvent: (happened: Happened) => void, signal: AbortSignal): Promise<void> {
@@ -83,10 +113,10 @@ export function followEvents(client: QueryClient): () => void {
   }
   const channel = new BroadcastChannel(NAME);
   channel.onmessage = (message: MessageEvent<Happened>) => refresh(client, message.data);
-  const tell = (happened: Happened) => {
+  const tell = calmly((happened) => {
     channel.postMessage(happened);
     refresh(client, happened);
-  };
+  });
   const begun = performance.now();
   let isFirst = true;
   const isNew = () => {
