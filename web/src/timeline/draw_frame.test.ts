@@ -46,6 +46,7 @@ async function sceneOf(source: MemorySource, more: Partial<Scene> = {}): Promise
     work: [],
     hovered: null,
     range: null,
+    cursor: null,
     charWidth: 6,
     ...more,
   };
