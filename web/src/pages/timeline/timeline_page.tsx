@@ -117,6 +117,10 @@ function addressSearch(): string {
   return window.location.hash.split("?")[1] ?? "";
 }
 
+function addressPath(): string {
+  return window.location.hash.split("?")[0] ?? "";
+}
+
 function openLink(timeline: Timeline, search: string, isFirst: boolean): void {
   const { view, event, range, cursor, pinned, toggled } = readLink(new URLSearchParams(search));
   timeline.setTracks(pinned, toggled);
@@ -128,16 +132,18 @@ function openLink(timeline: Timeline, search: string, isFirst: boolean): void {
   else timeline.select(null);
 }
 
-// The address follows the view, and the view an address that somebody opens.
+// The address follows the view, and the view an address that somebody opens. The page lives on for a
+// moment after it was left, until the next one is loaded: an address of another page is not its own.
 function useLink(session: string, timeline: Timeline): void {
   const search = useAddressSearch();
   const written = useRef(search);
   const isOpening = useRef(hasEvent(search));
+  const own = useRef(addressPath());
   const { view, isFitted, selected, range, cursor, pinned, toggled, detailProblem } =
     useTimelineState(timeline);
   useEffect(() => keepCursor(session, cursor), [session, cursor]);
   useEffect(() => {
-    if (search === written.current) return;
+    if (search === written.current || addressPath() !== own.current) return;
     written.current = search;
     isOpening.current = hasEvent(search);
     openLink(timeline, search, false);
@@ -147,6 +153,7 @@ function useLink(session: string, timeline: Timeline): void {
     if (isOpening.current && !selected && detailProblem === null) return;
     isOpening.current = false;
     const timer = setTimeout(() => {
+      if (addressPath() !== own.current) return;
       const isLive = timeline.state.description?.isLive ?? false;
       const shown = { view, isFitted, selected, range, cursor, pinned, toggled };
       setViewParameters(writeLink(shown, isLive));
