@@ -15,7 +15,7 @@ export const gpufl = join(programs, "gpufl");
 export const recordings = join(root, "tests/replay/recordings");
 export const examples = join(root, "examples/sessions");
 export const TORCH = "20261115T224904.846623Z-c3bd847cafc2abbd";
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 30_000;
 
 export const CHROMIUM = "/usr/bin/chromium";
 export const FLAGS = [
@@ -236,11 +236,35 @@ export async function settled(page) {
 const axe = readFileSync(require.resolve("axe-core"), "utf8");
 
 export async function seriousFindings(page) {
-  await page.evaluate(axe);
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   const { violations } = await page.evaluate(() =>
     window.axe.run(document, { resultTypes: ["violations"] }),
   );
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+}
+
+export const LOOKS = [
+  { colorScheme: "light", width: 1440 },
+  { colorScheme: "light", width: 800 },
+  { colorScheme: "dark", width: 800 },
+  { colorScheme: "dark", width: 1440 },
+];
+
+// What is wrong with the page as it stands, in each of these looks. Colours change at once where
+// motion is reduced.
+export async function findingsInLooks(page, where, looks = LOOKS) {
+  const found = [];
+  for (const { colorScheme, width } of looks) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.setViewportSize({ width, height: 900 });
+    const look = `${where} ${colorScheme} ${width}`;
+    for (const finding of await seriousFindings(page)) found.push(`${look}: ${finding}`);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    if (overflow > 0) found.push(`${look}: ${overflow} px too wide`);
+  }
+  return found;
 }
