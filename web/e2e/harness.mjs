@@ -37,10 +37,16 @@ export function scratchFolder() {
   return folder;
 }
 
+// What shows SASS; `./dev setup test` installs it.
+const disassembler = process.env.GPUFL_NVDISASM ?? join(root, ".deps/cuda/bin/nvdisasm");
+export const whyNoCode =
+  whyNoBrowser || (existsSync(disassembler) ? false : "there is no nvdisasm");
+
 export class Server {
   constructor(folder, cache, listen, options) {
     const where = ["--cache", cache, "--listen", listen];
     this.process = spawn(gpufl, ["serve", folder, ...where, ...options], {
+      env: { ...process.env, GPUFL_NVDISASM: disassembler },
       stdio: ["ignore", "pipe", "inherit"],
     });
     this.ended = new Promise((done) => this.process.on("exit", done));

@@ -14,6 +14,7 @@ import {
   shareInThisFile,
   TORCH,
   whyNoBrowser,
+  whyNoCode,
 } from "./harness.mjs";
 
 shareInThisFile();
@@ -86,12 +87,18 @@ test("what is open on a page", { skip: whyNoBrowser }, async (t) => {
   await look("health with readings", LOOKS);
   await open("h200_warp_bubbles", "/timeline");
   await look("warps");
-  const stalls = await sessionAt(server, "h200_stalls");
-  const { by_name } = await server.ask(`/sessions/${stalls}/kernels?limit=1`);
-  await open("h200_stalls", `/kernels/${encodeURIComponent(by_name[0].full_name)}`);
-  await page.locator(".code-view").first().waitFor();
-  await look("a kernel with code", LOOKS);
   assert.deepEqual([...found, ...page.errors], []);
+});
+
+test("a kernel with its code", { skip: whyNoCode }, async (t) => {
+  const server = await sharedServer(recordings);
+  const page = await freshPage(t);
+  const id = await sessionAt(server, "h200_stalls");
+  const { by_name } = await server.ask(`/sessions/${id}/kernels?limit=1`);
+  await page.goto(server.at(`/s/${id}/kernels/${encodeURIComponent(by_name[0].full_name)}`));
+  await settled(page);
+  await page.getByRole("listbox", { name: "SASS" }).waitFor();
+  assert.deepEqual(await findingsInLooks(page, "a kernel with code", TWO_LOOKS), []);
 });
 
 test("what is not there, and what fails", { skip: whyNoBrowser }, async (t) => {
