@@ -15,7 +15,7 @@ export const gpufl = join(programs, "gpufl");
 export const recordings = join(root, "tests/replay/recordings");
 export const examples = join(root, "examples/sessions");
 export const TORCH = "20261115T224904.846623Z-c3bd847cafc2abbd";
-export const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 60_000;
 
 export const CHROMIUM = "/usr/bin/chromium";
 export const FLAGS = [
@@ -152,6 +152,13 @@ export async function plotOf(page) {
     return label.y + 8;
   };
   return { ...box, at, rowOf, ruler: box.y + 12 };
+}
+
+// Once there is an event under the pointer: at first it may be one of several that are drawn as one.
+export async function clickEvent(page, x, y) {
+  await page.mouse.move(x, y);
+  await page.locator(".tl-plot.over-event").waitFor();
+  await page.mouse.click(x, y);
 }
 
 export const hashOf = (page) => page.evaluate(() => location.hash);

@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
+  clickEvent,
   freshPage,
   large,
   plotOf,
@@ -53,7 +54,7 @@ test("ten million kernels", { skip: whyNoWriters }, async (t) => {
     await page.goto(`${server.origin}/#/s/${id}/timeline?${view}`);
     await untilAddress(page, (one) => one.get("from") === String(start_ns - duration_ns));
     await settled(page);
-    await page.mouse.click(plot.x + plot.width / 2, await plot.rowOf("tream"));
+    await clickEvent(page, plot.x + plot.width / 2, await plot.rowOf("tream"));
     await untilAddress(page, (one) => one.get("event") === `${track}/${event}`);
     const card = page.getByLabel("Selected event");
     assert.ok((await card.innerText()).includes(label), label);

@@ -10,8 +10,6 @@ import {
   freshPage,
   gpufl,
   hashOf,
-  launch,
-  openPage,
   record,
   scratchFolder,
   serve,
@@ -50,7 +48,7 @@ test(
   { skip: whyNoBrowser },
   async (t) => {
     const server = await serve(t, await recordLive(t));
-    const page = await openPage(await launch(t));
+    const page = await freshPage(t);
     await page.goto(server.address);
     await page.getByText("Live").first().waitFor();
     const { sessions } = await server.ask("/sessions");
@@ -68,8 +66,7 @@ test(
 
 test("nine tabs share one stream of events", { skip: whyNoBrowser }, async (t) => {
   const server = await serve(t, examples);
-  const browser = await launch(t);
-  const first = await openPage(browser);
+  const first = await freshPage(t);
   await first.goto(server.address);
   await settled(first);
   const tabs = [first];
@@ -94,7 +91,7 @@ test("a server that comes back is found again", { skip: whyNoBrowser }, async (t
   const cache = join(scratchFolder(), "cache");
   const server = await Server.start(examples, cache);
   t.after(() => server.stop());
-  const page = await openPage(await launch(t));
+  const page = await freshPage(t);
   await page.goto(server.at("/sessions"));
   await settled(page);
   await server.stop();
@@ -108,8 +105,8 @@ test("a server that comes back is found again", { skip: whyNoBrowser }, async (t
 });
 
 test("a slow network shows skeletons and then the page", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, examples);
-  const page = await openPage(await launch(t));
+  const server = await sharedServer(examples);
+  const page = await freshPage(t);
   await page.route("**/api/v1/**", async (route) => {
     await new Promise((later) => setTimeout(later, 700));
     await route.continue().catch(() => undefined);

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  clickEvent,
   examples,
   freshPage,
   hashOf,
@@ -143,7 +144,7 @@ test(
     await label.waitFor();
     const plot = await plotOf(page);
     const box = await label.boundingBox();
-    await page.mouse.click(await plot.at(start_ns + duration_ns / 2), box.y + 8);
+    await clickEvent(page, await plot.at(start_ns + duration_ns / 2), box.y + 8);
     await untilAddress(page, (one) => one.get("event") === `${track}/${event}`);
     await page.getByLabel("Selected event").waitFor();
     assert.deepEqual(await seriousFindings(page), []);
