@@ -4,36 +4,34 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   examples,
-  launch,
-  openPage,
+  freshPage,
   recordings,
   seriousFindings,
-  serve,
+  sessionAt,
   settled,
+  sharedServer,
+  shareInThisFile,
   TORCH,
   whyNoBrowser,
 } from "./harness.mjs";
 
+shareInThisFile();
+
 test("the token becomes a cookie and leaves the address", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, examples);
-  const page = await openPage(await launch(t));
+  const server = await sharedServer(examples);
+  const page = await freshPage(t);
   await page.goto(server.at(`/s/${TORCH}/kernels`));
   await settled(page);
   assert.ok(!page.url().includes("token"), page.url());
   assert.ok(page.url().endsWith(`#/s/${TORCH}/kernels`), page.url());
-  const stranger = await openPage(page.context().browser());
+  const stranger = await freshPage(t);
   await stranger.goto(`${server.origin}/#/sessions`);
   await stranger.getByText("open the address that gpufl").first().waitFor();
 });
 
-async function sessionAt(server, folder) {
-  const { sessions } = await server.ask("/sessions?limit=500");
-  return sessions.find(({ path }) => path === folder).id;
-}
-
 test("from the overview to the line that makes the GPU wait", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, recordings);
-  const page = await openPage(await launch(t));
+  const server = await sharedServer(recordings);
+  const page = await freshPage(t);
   const id = await sessionAt(server, "h200_sync_in_loop");
   await page.goto(server.at(`/s/${id}`));
   await settled(page);
@@ -77,8 +75,8 @@ async function tabTo(page, name) {
 }
 
 test("by keyboard alone, with reduced motion", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, recordings);
-  const page = await openPage(await launch(t), { reducedMotion: "reduce" });
+  const server = await sharedServer(recordings);
+  const page = await freshPage(t, { reducedMotion: "reduce" });
   const id = await sessionAt(server, "h200_sync_in_loop");
   await page.goto(server.at(`/s/${id}`));
   await settled(page);
@@ -117,8 +115,8 @@ test("by keyboard alone, with reduced motion", { skip: whyNoBrowser }, async (t)
 });
 
 test("a waiting line without text says how to keep it", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, recordings);
-  const page = await openPage(await launch(t));
+  const server = await sharedServer(recordings);
+  const page = await freshPage(t);
   const id = await sessionAt(server, "h200_in_loop_sync");
   await page.goto(server.at(`/s/${id}`));
   await settled(page);
@@ -137,16 +135,15 @@ test("a waiting line without text says how to keep it", { skip: whyNoBrowser }, 
 });
 
 test("a link shows the same view", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, examples);
-  const browser = await launch(t);
-  const page = await openPage(browser);
+  const server = await sharedServer(examples);
+  const page = await freshPage(t);
   await page.goto(server.at(`/s/${TORCH}/timeline?from=60000000&to=90000000`));
   await settled(page);
   await page.locator("canvas").first().focus();
   await page.keyboard.press("w");
   await page.waitForFunction(() => !location.hash.includes("from=60000000&to=90000000"));
   const address = page.url();
-  const other = await openPage(browser);
+  const other = await freshPage(t);
   await other.goto(server.address);
   await other.goto(address);
   await settled(other);
@@ -154,8 +151,8 @@ test("a link shows the same view", { skip: whyNoBrowser }, async (t) => {
 });
 
 test("an event leads to its line, its kernel and its moment", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, recordings);
-  const page = await openPage(await launch(t));
+  const server = await sharedServer(recordings);
+  const page = await freshPage(t);
   await page.goto(server.address);
   const select = async (folder, kind) => {
     const id = await sessionAt(server, folder);
@@ -183,8 +180,8 @@ test("an event leads to its line, its kernel and its moment", { skip: whyNoBrows
 });
 
 test("the palette opens pages and kernels", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, examples);
-  const page = await openPage(await launch(t));
+  const server = await sharedServer(examples);
+  const page = await freshPage(t);
   await page.goto(server.at(`/s/${TORCH}`));
   await settled(page);
   await page.keyboard.press("Control+k");
@@ -202,8 +199,8 @@ test("the palette opens pages and kernels", { skip: whyNoBrowser }, async (t) =>
 });
 
 test("a kernel's callers, and a what-if of its occupancy", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, examples);
-  const page = await openPage(await launch(t));
+  const server = await sharedServer(examples);
+  const page = await freshPage(t);
   const { by_name } = await server.ask(`/sessions/${TORCH}/kernels?limit=100`);
   const { full_name } = by_name.find(({ label }) => label === "reduce_kernel<sum_functor>");
   const kernel = encodeURIComponent(full_name);

@@ -7,17 +7,20 @@ import { join } from "node:path";
 import { test } from "node:test";
 import {
   examples,
+  findingsInLooks,
+  freshPage,
   gpufl,
-  launch,
-  openPage,
   recordings,
   scratchFolder,
-  seriousFindings,
   serve,
   settled,
+  sharedServer,
+  shareInThisFile,
   TORCH,
   whyNoBrowser,
 } from "./harness.mjs";
+
+shareInThisFile();
 
 const PAGES = [
   "",
@@ -41,8 +44,7 @@ async function faults(page, address) {
 }
 
 test("every page of a session", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, examples);
-  const browser = await launch(t);
+  const server = await sharedServer(examples);
   const kernel = (await server.ask(`/sessions/${TORCH}/kernels?limit=1`)).by_name[0].full_name;
   const views = [
     ...PAGES.map((path) => `/s/${TORCH}${path}`),
@@ -51,31 +53,18 @@ test("every page of a session", { skip: whyNoBrowser }, async (t) => {
     `/compare?a=${TORCH}&b=${TORCH}`,
   ];
   const found = [];
-  const looks = [
-    { colorScheme: "light", width: 1440 },
-    { colorScheme: "dark", width: 800 },
-  ];
-  for (const { colorScheme, width } of looks) {
-    const page = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
-    await page.goto(server.address);
-    for (const view of views) {
-      found.push(...(await faults(page, `${server.origin}/#${view}`)));
-      const where = `${view} ${colorScheme} ${width}`;
-      for (const finding of await seriousFindings(page)) found.push(`${where}: ${finding}`);
-      const overflow = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      );
-      if (overflow > 0) found.push(`${where}: ${overflow} px too wide`);
-    }
-    await page.context().close();
+  const page = await freshPage(t);
+  await page.goto(server.address);
+  for (const view of views) {
+    found.push(...(await faults(page, `${server.origin}/#${view}`)));
+    found.push(...(await findingsInLooks(page, view)));
   }
   assert.deepEqual(found, []);
 });
 
 test("every page of sessions of every kind", { skip: whyNoBrowser }, async (t) => {
-  const server = await serve(t, recordings);
-  const browser = await launch(t);
-  const page = await openPage(browser);
+  const server = await sharedServer(recordings);
+  const page = await freshPage(t);
   await page.goto(server.address);
   const { sessions } = await server.ask("/sessions?limit=500");
   const found = [];
@@ -134,7 +123,7 @@ test("names are never markup, whatever they are", { skip: whyNoBrowser }, async 
     "   ",
   ];
   const server = await serve(t, sessionOfNames(scratchFolder(), names));
-  const page = await openPage(await launch(t), { viewport: { width: 800, height: 900 } });
+  const page = await freshPage(t, { viewport: { width: 800, height: 900 } });
   await page.goto(server.address);
   const { sessions } = await server.ask("/sessions");
   const at = `/s/${sessions[0].id}`;

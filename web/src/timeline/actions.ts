@@ -20,6 +20,11 @@ export const ACTIONS: readonly TimelineAction[] = [
   { keys: "d", what: "Move right", run: (timeline) => timeline.moveBy(PAN) },
   { keys: "f", what: "Zoom to the selected event", run: (timeline) => timeline.zoomToSelected() },
   { keys: "m", what: "Mark the selected event's range", run: (timeline) => timeline.mark() },
+  {
+    keys: "c",
+    what: "Put the cursor at the pointer, or at the selected event",
+    run: (timeline) => timeline.placeCursor(),
+  },
   { keys: "0", what: "Show everything", run: (timeline) => timeline.fit() },
   { keys: ".", what: "Select the next event of the row", run: (timeline) => timeline.step(1) },
   { keys: ",", what: "Select the event before", run: (timeline) => timeline.step(-1) },

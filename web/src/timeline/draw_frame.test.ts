@@ -5,51 +5,11 @@ import type { DrawList } from "./draw_list";
 import { allot, MOST_RECTS, type RowJob } from "./draw_rows";
 import { lineOf } from "./draw_series";
 import { finder } from "./hit";
-import { layOut } from "./layout";
 import { MemorySource } from "./memory_source";
 import { classInk, INK } from "./palette";
-import { describeTracks, KERNELS, NAMES, SCOPES, segmentsOf, smallSource } from "./test_data";
-import { groupTracks } from "./tracks";
+import { describeTracks, KERNELS, NAMES, SCOPES, smallSource } from "./test_data";
+import { sceneOf } from "./test_scene";
 import type { EventRef } from "./types";
-
-async function sceneOf(source: MemorySource, more: Partial<Scene> = {}): Promise<Scene> {
-  const description = await source.describe();
-  const layout = layOut(groupTracks(description), {
-    toggled: new Set(),
-    pinned: [],
-    isCompact: false,
-  });
-  const [from, to] = description.span!;
-  const all = new Map(
-    await Promise.all(
-      description.tracks.map(
-        async ({ id }) => [id, await segmentsOf(source, id, from, to)] as const,
-      ),
-    ),
-  );
-  return {
-    view: { from, to },
-    width: 1000,
-    height: 400,
-    scale: 1,
-    textOn: new Uint8Array(32),
-    isFound: null,
-    shorten: (text, width) => (text.length * 6 <= width ? text : ""),
-    layout,
-    scroll: 0,
-    tracksOf: (id) => all.get(id) ?? [],
-    seriesOf: () => [],
-    wholeSeriesOf: () => null,
-    scaleOf: () => undefined,
-    selected: null,
-    partner: null,
-    work: [],
-    hovered: null,
-    range: null,
-    charWidth: 6,
-    ...more,
-  };
-}
 
 function rectsOf({ rects }: DrawList): number[][] {
   return Array.from({ length: rects.count }, (_, i) => [

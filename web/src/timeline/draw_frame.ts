@@ -13,6 +13,7 @@ import { metricInk } from "./units";
 import { xOf } from "./view";
 
 export const RULER_PX = 26;
+const CURSOR_HEAD_PX = 4;
 
 export interface Scene extends Omit<Stage, "lines"> {
   // Pixels of the device, with the ruler.
@@ -30,6 +31,7 @@ export interface Scene extends Omit<Stage, "lines"> {
   work: readonly EventRef[];
   hovered: EventRef | null;
   range: readonly [number, number] | null;
+  cursor: number | null;
   charWidth: number;
 }
 
@@ -186,6 +188,18 @@ function drawOverlay(scene: Scene, list: DrawList, ruler: number, pinnedEnd: num
   if (scene.partner) outline(scene.partner, INK.accent);
   if (scene.selected) outline(scene.selected, INK.ink);
   if (scene.selected && scene.partner) drawArrows(scene, scene.selected, scene.partner, list);
+  if (scene.cursor !== null) drawCursor(scene, scene.cursor, list);
+}
+
+// A line through all tracks, with a head on the ruler.
+function drawCursor(scene: Scene, cursor: number, list: DrawList): void {
+  const { view, width, height, scale } = scene;
+  const x = Math.round(xOf(view, width, cursor));
+  if (x < 0 || x >= width) return;
+  const edge = Math.max(1, Math.round(scale));
+  const head = Math.round(CURSOR_HEAD_PX * scale);
+  list.shades.push({ x, y: 0, w: edge, h: height, color: INK.accent });
+  list.shades.push({ x: x - head, y: 0, w: 2 * head + edge, h: head, color: INK.accent });
 }
 
 // Always from the call to the work.

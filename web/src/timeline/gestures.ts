@@ -19,6 +19,7 @@ export interface Gestured {
   // False: several begin there, or none.
   selectIn(step: StepHit): boolean;
   setRange(range: readonly [number, number] | null): void;
+  setCursor(cursor: number | null): void;
 }
 
 // So many are under one pixel that they have to be taken apart first.
@@ -33,6 +34,7 @@ export function gesturesOf(
 ): InputTarget {
   const zoomed = (x: number, factor: number) =>
     zoom(timeline.view, timeline.whole(), x / timeline.width, factor);
+  const at = (x: number) => Math.round(timeOf(timeline.view, timeline.width, x));
   return {
     zoomAt: (x, factor) => timeline.setView(zoomed(x, factor)),
     panBy: (dx, dy) => {
@@ -61,10 +63,12 @@ export function gesturesOf(
     },
     chooseRange: (a, b) => {
       if (isCompact) return;
-      const at = (x: number) => Math.round(timeOf(timeline.view, timeline.width, x));
       const from = at(Math.min(a, b));
       timeline.setRange([from, Math.max(at(Math.max(a, b)), from + 1)]);
     },
-    clearRange: () => timeline.setRange(null),
+    pressRuler: (x) => {
+      timeline.setRange(null);
+      if (!isCompact) timeline.setCursor(at(x));
+    },
   };
 }

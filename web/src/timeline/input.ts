@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wheel and pointer, as in Perfetto: the wheel scrolls, with Control it zooms at the pointer;
-// dragging moves, dragging on the ruler or with Shift selects a range.
+// dragging moves, dragging on the ruler or with Shift selects a range, pressing the ruler puts the
+// cursor there.
 import { RULER_PX } from "./draw_frame";
 
 export interface InputTarget {
@@ -14,7 +15,7 @@ export interface InputTarget {
   click(x: number, y: number): void;
   doubleClick(x: number, y: number): void;
   chooseRange(fromX: number, toX: number): void;
-  clearRange(): void;
+  pressRuler(x: number): void;
 }
 
 const CLICK_PX = 3;
@@ -92,7 +93,7 @@ export function listen(plot: HTMLElement, target: InputTarget, signal: AbortSign
     if (!last || last.isMoved || !isDone) return;
     const [x, y] = point(event);
     if (y >= RULER_PX) target.click(x, y);
-    else target.clearRange();
+    else target.pressRuler(x);
   };
   on("pointerup", (event) => end(event, true));
   on("pointercancel", (event) => end(event, false));

@@ -87,7 +87,10 @@ export class Labels {
     const section = item.leaf?.section ?? "";
     const name = item.kind === "group" || section === "" ? item.label : `${section} ${item.label}`;
     const verb = item.isCollapsed ? "Open" : "Close";
-    const toggle = button("tl-toggle", "", `${verb} ${name}`, () => this.actions.toggle(item.id));
+    const noted = item.kind === "group" ? item.note : item.isCollapsed ? "" : range;
+    // All that is seen is said.
+    const said = [verb, name, noted].filter(Boolean).join(" ");
+    const toggle = button("tl-toggle", "", said, () => this.actions.toggle(item.id));
     toggle.setAttribute("aria-expanded", String(!item.isCollapsed));
     const sign = document.createElement("i");
     sign.textContent = item.isCollapsed ? "▸" : "▾";
@@ -101,11 +104,10 @@ export class Labels {
       text.textContent = item.label;
     }
     toggle.append(sign, text);
-    const noted = item.kind === "group" ? item.note : item.isCollapsed ? "" : range;
     if (noted !== "") {
       const note = document.createElement("em");
       note.textContent = noted;
-      toggle.append(note);
+      toggle.append(" ", note);
     }
     element.append(toggle);
     if (item.kind !== "group" && this.actions.canPin) {

@@ -22,6 +22,8 @@ export interface TimelineState {
   range: readonly [number, number] | null;
   sums: readonly TrackSum[] | null;
   sumsProblem: unknown;
+  // A moment that is marked through all tracks.
+  cursor: number | null;
   pinned: readonly string[];
   toggled: ReadonlySet<string>;
   search: SearchState;
@@ -42,6 +44,7 @@ export const START: TimelineState = {
   range: null,
   sums: null,
   sumsProblem: null,
+  cursor: null,
   pinned: [],
   toggled: new Set(),
   search: NO_SEARCH,

@@ -296,7 +296,20 @@ export class Timeline {
 
   clearSelection(): void {
     if (this.state.selected || this.state.detailProblem) this.select(null);
-    else this.setRange(null);
+    else if (this.state.range) this.setRange(null);
+    else this.setCursor(null);
+  }
+
+  setCursor(cursor: number | null): void {
+    if (cursor !== this.state.cursor) this.store.set({ cursor });
+  }
+
+  // At the pointer; without one at the selected event, or in the middle.
+  placeCursor(): void {
+    const { from, to } = this.view;
+    const { point } = this.hover;
+    const elsewhere = this.state.selected?.start ?? (from + to) / 2;
+    this.setCursor(Math.round(point ? timeOf(this.view, this.width, point.x) : elsewhere));
   }
 
   setRange(range: readonly [number, number] | null): void {
@@ -402,7 +415,7 @@ export class Timeline {
   }
 
   private scene(): Scene {
-    const { selected, detail, range } = this.state;
+    const { selected, detail, range, cursor } = this.state;
     const width = this.dom.canvas.width;
     const level = levelOf(this.view, width);
     const whole = this.bounds();
@@ -424,6 +437,7 @@ export class Timeline {
       work: detail?.work ?? [],
       hovered: this.hover.event,
       range,
+      cursor,
       isFound: this.isFound,
       charWidth: this.charWidth,
     };

@@ -58,6 +58,8 @@ function PaletteDialog() {
   const groups = useMemo(() => findItems(items, asked), [items, asked]);
   const flat = useMemo(() => groups.flatMap((group) => group.items), [groups]);
   const at = Math.min(chosen, flat.length - 1);
+  // What is shown may lag behind what somebody types quickly.
+  const bestOf = (text: string) => findItems(items, text).flatMap((group) => group.items)[0];
 
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
@@ -73,7 +75,7 @@ function PaletteDialog() {
     if (isMod && event.key === "k") setOpen(false);
     else if (event.key === "ArrowDown") setChosen(at + 1 < flat.length ? at + 1 : 0);
     else if (event.key === "ArrowUp") setChosen(at > 0 ? at - 1 : flat.length - 1);
-    else if (event.key === "Enter") choose(flat[at]);
+    else if (event.key === "Enter") choose(asked === typed ? flat[at] : bestOf(typed));
     else return;
     event.preventDefault();
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program counted itself, how fast it grew, and counters of kernels where there are any.
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { useSection } from "../../api/hooks";
 import type { Counter, SampledKernel } from "../../api/types";
 import { navigate, setViewParameters, useViewParameter } from "../../base/address";
@@ -9,6 +9,7 @@ import { Chart } from "../../widgets/chart";
 import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { type ChartCursor, CursorBar, useCursor } from "../cursor";
 import { sessionAddress } from "../session_frame";
 import { type KernelCounter, kernelCounters, rateColumns } from "./rates";
 import { RooflineLesson } from "./roofline_lesson";
@@ -69,22 +70,11 @@ const KERNEL_COLUMNS: Column<KernelCounter>[] = [
   },
 ];
 
-function RateChart({
-  session,
-  counter,
-  cursor,
-  onCursor,
-}: {
-  session: string;
-  counter: Counter;
-  cursor: number | null;
-  onCursor: (ns: number | null) => void;
-}) {
+function RateChart({ counter, shared }: { counter: Counter; shared: ChartCursor }) {
   const { x, series } = useMemo(() => {
     const { x: times, mean, low, high } = rateColumns(counter);
     return { x: times, series: [{ label: counter.name, values: mean, low, high }] };
   }, [counter]);
-  const around = AROUND_STEPS * counter.rate.step_ns;
   return (
     <Chart
       title={counter.name}
@@ -92,26 +82,18 @@ function RateChart({
       series={series}
       format={perSecond}
       height={128}
-      cursor={cursor}
-      onCursor={onCursor}
-      onPick={(ns) =>
-        navigate(
-          sessionAddress(
-            session,
-            `timeline?from=${Math.round(ns - around)}&to=${Math.round(ns + around)}`,
-          ),
-        )
-      }
+      {...shared}
       note={<span className="num">+{count(counter.increase)} in all</span>}
     />
   );
 }
 
 function UserCounters({ session, counters }: { session: string; counters: Counter[] }) {
-  const [cursor, setCursor] = useState<number | null>(null);
+  const cursor = useCursor(session);
   const [chosen] = useViewParameter("counter");
   const drawn =
     chosen === null ? counters.slice(0, CHARTS) : counters.filter(({ name }) => name === chosen);
+  const around = AROUND_STEPS * Math.max(0, ...drawn.map(({ rate }) => rate.step_ns));
   if (counters.length === 0) {
     return (
       <Panel title="Counters of the program">
@@ -141,23 +123,18 @@ function UserCounters({ session, counters }: { session: string; counters: Counte
           isSelected={({ name }) => name === chosen}
         />
       </Panel>
+      <CursorBar session={session} cursor={cursor} around={around} />
       <Panel
         title="Growth in a second"
         note={
           chosen === null && counters.length > CHARTS
-            ? `${CHARTS} of ${plural(counters.length, "counter")}; click a time to see it on the timeline`
-            : "click a time to see it on the timeline"
+            ? `${CHARTS} of ${plural(counters.length, "counter")}`
+            : undefined
         }
       >
         <div className="counter-charts">
           {drawn.map((counter) => (
-            <RateChart
-              key={counter.name}
-              session={session}
-              counter={counter}
-              cursor={cursor}
-              onCursor={setCursor}
-            />
+            <RateChart key={counter.name} counter={counter} shared={cursor.chart} />
           ))}
         </div>
       </Panel>

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings of GPUs and the host over the run, under one cursor.
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
 import type { Health, HealthMetric, Metric } from "../../api/types";
-import { useViewParameter } from "../../base/address";
-import { duration } from "../../base/format";
-import { useKeys } from "../../base/keys";
 import { currentName, formatOf } from "../../base/metrics";
 import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
-import { sessionHref } from "../session_frame";
+import { type ChartCursor, CursorBar, useCursor } from "../cursor";
 import { ClockLimits } from "./clock_limits";
 import { EventsPanel, HealthFacts, ReadingTable } from "./health_panels";
-import { ReadingChart, type SharedCursor } from "./reading_chart";
+import { ReadingChart } from "./reading_chart";
 import { type ChartGroup, GPU_CHARTS, HOST_CHARTS, otherCharts, readingsOf } from "./readings";
 import "./health.css";
 
@@ -46,7 +43,7 @@ function Charts({
   session: string;
   health: Health;
   metrics: Metric[] | undefined;
-  shared: SharedCursor;
+  shared: ChartCursor;
 }) {
   const loaded = useApi(sessionPath(session, "/series"), { width: WIDTH });
   const byId = useMemo(
@@ -123,20 +120,9 @@ function Charts({
 }
 
 function Found({ session, health }: { session: string; health: Health }) {
-  const [at, setAt] = useViewParameter("at");
   const metrics = useSection(session, "metrics").data;
-  const [hovered, setHovered] = useState<number | null>(null);
-  const pinned = at !== null && Number.isFinite(Number(at)) ? Number(at) : null;
-  const shared: SharedCursor = {
-    cursor: hovered ?? pinned,
-    onCursor: setHovered,
-    onPick: (ns) => setAt(String(Math.round(ns))),
-  };
-  useKeys(
-    pinned === null ? [] : [{ keys: "Escape", what: "Remove the cursor", run: () => setAt(null) }],
-  );
+  const cursor = useCursor(session);
   const [from, to] = health.span ?? [0, 0];
-  const around = (to - from) * AROUND;
   if (health.metrics.length === 0) {
     return (
       <>
@@ -157,30 +143,8 @@ function Found({ session, health }: { session: string; health: Health }) {
     <>
       <HealthFacts health={health} metrics={metrics} />
       <EventsPanel session={session} health={health} />
-      <div className="health-cursor">
-        {pinned === null ? (
-          <span className="dim">
-            Move over a chart to read all of them at one time; click, or press Enter, to keep it.
-          </span>
-        ) : (
-          <>
-            <b className="num">At {duration(pinned)}</b>
-            <a
-              className="btn"
-              href={sessionHref(
-                session,
-                `timeline?from=${Math.round(pinned - around)}&to=${Math.round(pinned + around)}`,
-              )}
-            >
-              See it on the timeline
-            </a>
-            <button className="btn" onClick={() => setAt(null)}>
-              Remove the cursor
-            </button>
-          </>
-        )}
-      </div>
-      <Charts session={session} health={health} metrics={metrics} shared={shared} />
+      <CursorBar session={session} cursor={cursor} around={(to - from) * AROUND} />
+      <Charts session={session} health={health} metrics={metrics} shared={cursor.chart} />
       <ReadingTable readings={health.metrics} />
     </>
   );

@@ -5,6 +5,7 @@ import { count, duration, percent, plural, UNKNOWN } from "../../base/format";
 import { currentName, formatOf, limitName, wordsOf } from "../../base/metrics";
 import { Badge, type FactProps, Facts, Panel } from "../../widgets/parts";
 import { type Column, DataTable } from "../../widgets/table";
+import { timelineAround } from "../cursor";
 import { sessionHref } from "../session_frame";
 import { errorsOf, mainLimit } from "./readings";
 
@@ -122,13 +123,7 @@ export function EventsPanel({ session, health }: { session: string; health: Heal
       <ul className="health-events">
         {health.events.map(({ time, name, device, code, text }, i) => (
           <li key={i}>
-            <a
-              className="num"
-              href={sessionHref(
-                session,
-                `timeline?from=${time - AROUND_NS}&to=${time + AROUND_NS}`,
-              )}
-            >
+            <a className="num" href={sessionHref(session, timelineAround(time, AROUND_NS))}>
               {duration(time)}
             </a>
             {BAD_EVENTS.has(name) ? (

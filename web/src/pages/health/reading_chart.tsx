@@ -4,14 +4,9 @@ import { useMemo } from "react";
 import type { HealthMetric, SeriesPicture } from "../../api/types";
 import { formatOf } from "../../base/metrics";
 import { Chart } from "../../widgets/chart";
+import type { ChartCursor } from "../cursor";
 import { type ChartGroup, legendOf } from "./readings";
 import { columnsOf, rateOf, sumOf } from "./series";
-
-export interface SharedCursor {
-  cursor: number | null;
-  onCursor: (ns: number | null) => void;
-  onPick: (ns: number) => void;
-}
 
 interface Line {
   label: string;
@@ -57,7 +52,7 @@ export function ReadingChart({
   series: Map<string, SeriesPicture>;
   hasManyDevices: boolean;
   span: [number, number];
-  shared: SharedCursor;
+  shared: ChartCursor;
   note?: string | undefined;
 }) {
   const { x, drawn } = useMemo(() => {

@@ -9,6 +9,7 @@ import { bytesQuantity, count, duration, timeQuantity, wallTime } from "../../ba
 import { Badge, Chip, Facts, Panel, type Tone } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { timelineAround } from "../cursor";
 import { sessionHref, type SessionPageProps } from "../session_frame";
 import { ExportPanel } from "./export_panel";
 import { DeviceFacts, SessionFacts } from "./facts_panels";
@@ -125,9 +126,7 @@ function Events({ session }: { session: string }) {
       title: "After",
       value: ({ time }) => time,
       cell: ({ time }) => (
-        <a href={sessionHref(session, `timeline?from=${Math.max(0, time - 1e6)}&to=${time + 1e6}`)}>
-          {duration(time)}
-        </a>
+        <a href={sessionHref(session, timelineAround(time, 1e6))}>{duration(time)}</a>
       ),
       isNumber: true,
       width: "100px",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program allocates, what is in use on the GPU, and what to do about it.
 import { useMemo } from "react";
-import { useSection } from "../../api/hooks";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
 import type { MemoryUsage, Unknown } from "../../api/types";
-import { navigate } from "../../base/address";
 import {
   bytes,
   bytesQuantity,
@@ -17,21 +17,37 @@ import { Chart } from "../../widgets/chart";
 import { Copyable, Facts, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
-import { sessionAddress, type SessionPageProps } from "../session_frame";
-import { callTime, deviceName, kindName, leftText, lineOfPoints, noCallTime } from "./memory_data";
+import { type ChartCursor, CursorBar, useCursor } from "../cursor";
+import type { SessionPageProps } from "../session_frame";
+import {
+  callTime,
+  deviceName,
+  kindName,
+  leftText,
+  lineOfPoints,
+  noCallTime,
+  usedSeries,
+} from "./memory_data";
 import { MemoryAdvice } from "./memory_advice";
 import { MemoryReadings } from "./memory_readings";
 import "./memory.css";
 
 export default function Memory({ session }: SessionPageProps) {
   const memory = useSection(session, "memory");
+  const tracks = useApi(sessionPath(session, "/tracks")).data;
+  const [from, to] = tracks?.span ?? [0, 0];
+  const hasReadings = usedSeries(tracks?.series ?? []).length > 0;
+  const cursor = useCursor(session);
+  const bar = <CursorBar session={session} cursor={cursor} around={(to - from) * AROUND} />;
+  const readings = <MemoryReadings session={session} shared={cursor.chart} />;
   return (
     <Ready of={memory} rows={5}>
       {(section) =>
         isUnknown(section) || section.length === 0 ? (
           <>
             <MemoryAdvice session={session} />
-            <MemoryReadings session={session} />
+            {hasReadings && bar}
+            {readings}
             <Panel title="Allocations">
               {isUnknown(section) ? <NotRecorded why={section} /> : <NothingAllocated />}
             </Panel>
@@ -40,8 +56,9 @@ export default function Memory({ session }: SessionPageProps) {
           <>
             <MemoryFacts uses={section} />
             <MemoryAdvice session={session} />
-            <Allocations uses={section} session={session} />
-            <MemoryReadings session={session} />
+            {bar}
+            <Allocations uses={section} shared={cursor.chart} />
+            {readings}
           </>
         )
       }
@@ -79,14 +96,8 @@ function NothingAllocated() {
   );
 }
 
-const WINDOW_SHARE = 0.02;
-
-// A stretch of the timeline around a moment that was picked in a chart.
-function openTimelineAt(session: string, ns: number, length: number): void {
-  const half = Math.max(1, Math.round((length * WINDOW_SHARE) / 2));
-  const from = Math.max(0, Math.round(ns) - half);
-  navigate(sessionAddress(session, `timeline?from=${from}&to=${Math.round(ns) + half}`));
-}
+// Around the cursor, of the whole time.
+const AROUND = 0.01;
 
 function MemoryFacts({ uses }: { uses: MemoryUsage[] }) {
   const biggest = uses.reduce((a, b) => (b.peak_bytes > a.peak_bytes ? b : a));
@@ -120,14 +131,14 @@ function MemoryFacts({ uses }: { uses: MemoryUsage[] }) {
   );
 }
 
-function Allocations({ uses, session }: { uses: MemoryUsage[]; session: string }) {
+function Allocations({ uses, shared }: { uses: MemoryUsage[]; shared: ChartCursor }) {
   const left = uses.map(leftText).find((text) => text !== null);
   return (
     <>
-      <Panel title="Allocated over time" note="pick a moment to see it in the timeline">
+      <Panel title="Allocated over time">
         <div className="memory-charts">
           {uses.map((use) => (
-            <LiveBytes key={`${use.device} ${use.kind}`} use={use} session={session} />
+            <LiveBytes key={`${use.device} ${use.kind}`} use={use} shared={shared} />
           ))}
         </div>
       </Panel>
@@ -144,13 +155,12 @@ function Allocations({ uses, session }: { uses: MemoryUsage[]; session: string }
   );
 }
 
-function LiveBytes({ use, session }: { use: MemoryUsage; session: string }) {
+function LiveBytes({ use, shared }: { use: MemoryUsage; shared: ChartCursor }) {
   const line = useMemo(() => lineOfPoints(use.live_bytes.points), [use]);
   const series = useMemo(
     () => [{ label: "allocated", values: line.values, low: line.low, high: line.high }],
     [line],
   );
-  const length = line.x.at(-1) ?? 0;
   return (
     <Chart
       title={`${kindName(use.kind)}, ${deviceName(use.device)}`}
@@ -160,7 +170,7 @@ function LiveBytes({ use, session }: { use: MemoryUsage; session: string }) {
       isBinary
       height={150}
       note={<span className="faint">band: least and most in each step</span>}
-      onPick={(ns) => openTimelineAt(session, ns, length)}
+      {...shared}
     />
   );
 }

@@ -8,23 +8,36 @@ import { bytes, percent } from "../../base/format";
 import { Chart } from "../../widgets/chart";
 import { Copyable, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
+import type { ChartCursor } from "../cursor";
 import { lineOfReadings, usedSeries } from "./memory_data";
 
-export function MemoryReadings({ session }: { session: string }) {
+export function MemoryReadings({ session, shared }: { session: string; shared: ChartCursor }) {
   const tracks = useApi(sessionPath(session, "/tracks"));
   return (
     <Panel title="Memory in use on the GPU" note="as the driver tells it, of all programs together">
       <Ready of={tracks} rows={4}>
         {({ series }) => {
           const used = usedSeries(series);
-          return used.length === 0 ? <NoReadings /> : <Charts session={session} used={used} />;
+          return used.length === 0 ? (
+            <NoReadings />
+          ) : (
+            <Charts session={session} used={used} shared={shared} />
+          );
         }}
       </Ready>
     </Panel>
   );
 }
 
-function Charts({ session, used }: { session: string; used: { id: string; device: number }[] }) {
+function Charts({
+  session,
+  used,
+  shared,
+}: {
+  session: string;
+  used: { id: string; device: number }[];
+  shared: ChartCursor;
+}) {
   const path = sessionPath(session, "/series");
   const read = useApi(path, { series: used.map(({ id }) => id).join(","), width: 800 });
   const health = useApi(sessionPath(session, "/health"));
@@ -42,6 +55,7 @@ function Charts({ session, used }: { session: string; used: { id: string; device
                   title={facts ? `GPU ${device}, ${facts.name}` : `GPU ${device}`}
                   readings={readings}
                   capacity={facts?.memory_bytes}
+                  shared={shared}
                 />
               )
             );
@@ -56,10 +70,12 @@ function Used({
   title,
   readings,
   capacity,
+  shared,
 }: {
   title: string;
   readings: SeriesPicture;
   capacity: number | undefined;
+  shared: ChartCursor;
 }) {
   const line = useMemo(() => lineOfReadings(readings), [readings]);
   const series = useMemo(
@@ -75,6 +91,7 @@ function Used({
       format={bytes}
       isBinary
       height={150}
+      {...shared}
       {...(capacity === undefined ? {} : { maxValue: capacity })}
       note={
         <span className="faint num">

@@ -7,6 +7,7 @@ import { CLASS_COLORS } from "../../base/kernel_class";
 import type { Timeline, TimelineState } from "../../timeline";
 import { kindWord } from "../../timeline/tracks";
 import { Copyable, Swatch } from "../../widgets/parts";
+import { sessionHref } from "../session_frame";
 import { type KindSum, sumKinds } from "./selection_facts";
 
 const CLASS_WORDS: Record<(typeof CLASS_COLORS)[number], string> = {
@@ -60,14 +61,52 @@ function Names({ sums }: { sums: KindSum[] }) {
   );
 }
 
-export function SelectionBar({ timeline, state }: { timeline: Timeline; state: TimelineState }) {
+interface BarProps {
+  session: string;
+  timeline: Timeline;
+  state: TimelineState;
+}
+
+function ReadingsThen({ session, state, at }: Omit<BarProps, "timeline"> & { at: number }) {
+  const hasReadings = state.description?.series.some(({ kind }) => kind !== "counter") ?? false;
+  if (!hasReadings) return null;
+  return (
+    <a className="btn" href={sessionHref(session, `health?at=${Math.round(at)}`)}>
+      Readings then
+    </a>
+  );
+}
+
+function CursorPart({ session, timeline, state }: BarProps) {
+  const { cursor } = state;
+  if (cursor === null) return null;
+  return (
+    <>
+      <span>
+        Cursor at{" "}
+        <Copyable text={String(cursor)}>{<b className="num">{exactTime(cursor)}</b>}</Copyable>
+      </span>
+      <ReadingsThen session={session} state={state} at={cursor} />
+      <button className="btn" onClick={() => timeline.setCursor(null)}>
+        Remove
+      </button>
+    </>
+  );
+}
+
+export function SelectionBar({ session, timeline, state }: BarProps) {
   const { range, sums, sumsProblem } = state;
   const [isOpen, setIsOpen] = useState(false);
   const hasKernels = state.description?.tracks.some(({ kind }) => kind === "kernels") ?? false;
   if (!range) {
     return (
       <footer className="tlp-bar">
-        <span className="faint">Shift-drag, or drag on the ruler, to add up a range</span>
+        <CursorPart session={session} timeline={timeline} state={state} />
+        <span className="faint">
+          {state.cursor === null
+            ? "Shift-drag, or drag on the ruler, to add up a range; click the ruler for a cursor"
+            : "Shift-drag, or drag on the ruler, to add up a range"}
+        </span>
         <span className="grow" />
         {hasKernels && <Legend />}
       </footer>
@@ -107,6 +146,7 @@ export function SelectionBar({ timeline, state }: { timeline: Timeline; state: T
           </span>
         )}
         <span className="grow" />
+        <ReadingsThen session={session} state={state} at={(range[0] + range[1]) / 2} />
         <button
           className="btn"
           aria-expanded={isOpen}

@@ -10,6 +10,7 @@ import { useKeys } from "../../base/keys";
 import { ACTIONS, Timeline } from "../../timeline";
 import { HttpSource, type SessionFacts } from "../../timeline/http_source";
 import { Empty, Ready } from "../../widgets/states";
+import { keepCursor, keptCursor } from "../cursor";
 import { EventCard } from "./event_card";
 import { SearchBox } from "./search_box";
 import { SelectionBar } from "./selection_bar";
@@ -81,6 +82,7 @@ function TimelinePanel({ session, json, facts }: PanelProps) {
     const timeline = new Timeline(container.current, source);
     timeline.setDescription(source.use(latest.current.json));
     openLink(timeline, addressSearch(), true);
+    if (timeline.state.cursor === null) timeline.setCursor(keptCursor(session));
     setMade({ timeline, source });
     return () => timeline.destroy();
   }, [session]);
@@ -89,12 +91,12 @@ function TimelinePanel({ session, json, facts }: PanelProps) {
   }, [made, json, key]);
   return (
     <>
-      {made ? <Tools timeline={made.timeline} /> : <header />}
+      {made ? <Tools session={session} timeline={made.timeline} /> : <header />}
       <div className="tlp-body">
         <div className="tlp-plot" ref={container} />
         {made && <Card session={session} timeline={made.timeline} />}
       </div>
-      {made && <Bar timeline={made.timeline} />}
+      {made && <Bar session={session} timeline={made.timeline} />}
     </>
   );
 }
@@ -107,33 +109,41 @@ function Card({ session, timeline }: { session: string; timeline: Timeline }) {
   return <EventCard session={session} timeline={timeline} state={useTimelineState(timeline)} />;
 }
 
-function Bar({ timeline }: { timeline: Timeline }) {
-  return <SelectionBar timeline={timeline} state={useTimelineState(timeline)} />;
+function Bar({ session, timeline }: { session: string; timeline: Timeline }) {
+  return <SelectionBar session={session} timeline={timeline} state={useTimelineState(timeline)} />;
 }
 
 function addressSearch(): string {
   return window.location.hash.split("?")[1] ?? "";
 }
 
+function addressPath(): string {
+  return window.location.hash.split("?")[0] ?? "";
+}
+
 function openLink(timeline: Timeline, search: string, isFirst: boolean): void {
-  const { view, event, range, pinned, toggled } = readLink(new URLSearchParams(search));
+  const { view, event, range, cursor, pinned, toggled } = readLink(new URLSearchParams(search));
   timeline.setTracks(pinned, toggled);
   if (view) timeline.setView(view);
   else if (!isFirst) timeline.fit();
   timeline.setRange(range);
+  timeline.setCursor(cursor);
   if (event) timeline.selectById(event.id, event.track, event.start, view === null);
   else timeline.select(null);
 }
 
-// The address follows the view, and the view an address that somebody opens.
-function useLink(timeline: Timeline): void {
+// The address follows the view, and the view an address that somebody opens. The page lives on for a
+// moment after it was left, until the next one is loaded: an address of another page is not its own.
+function useLink(session: string, timeline: Timeline): void {
   const search = useAddressSearch();
   const written = useRef(search);
   const isOpening = useRef(hasEvent(search));
-  const { view, isFitted, selected, range, pinned, toggled, detailProblem } =
+  const own = useRef(addressPath());
+  const { view, isFitted, selected, range, cursor, pinned, toggled, detailProblem } =
     useTimelineState(timeline);
+  useEffect(() => keepCursor(session, cursor), [session, cursor]);
   useEffect(() => {
-    if (search === written.current) return;
+    if (search === written.current || addressPath() !== own.current) return;
     written.current = search;
     isOpening.current = hasEvent(search);
     openLink(timeline, search, false);
@@ -143,22 +153,24 @@ function useLink(timeline: Timeline): void {
     if (isOpening.current && !selected && detailProblem === null) return;
     isOpening.current = false;
     const timer = setTimeout(() => {
+      if (addressPath() !== own.current) return;
       const isLive = timeline.state.description?.isLive ?? false;
-      setViewParameters(writeLink({ view, isFitted, selected, range, pinned, toggled }, isLive));
+      const shown = { view, isFitted, selected, range, cursor, pinned, toggled };
+      setViewParameters(writeLink(shown, isLive));
       written.current = addressSearch();
     }, WRITE_AFTER_MS);
     return () => clearTimeout(timer);
-  }, [timeline, view, isFitted, selected, range, pinned, toggled, detailProblem]);
+  }, [timeline, view, isFitted, selected, range, cursor, pinned, toggled, detailProblem]);
 }
 
 function hasEvent(search: string): boolean {
   return readLink(new URLSearchParams(search)).event !== null;
 }
 
-function Tools({ timeline }: { timeline: Timeline }) {
+function Tools({ session, timeline }: { session: string; timeline: Timeline }) {
   const state = useTimelineState(timeline);
   const { description, view, isFitted, isFollowing, problem } = state;
-  useLink(timeline);
+  useLink(session, timeline);
   useKeys(ACTIONS.map(({ keys, what, run }) => ({ keys, what, run: () => run(timeline) })));
   return (
     <header>

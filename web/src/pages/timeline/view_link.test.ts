@@ -15,6 +15,7 @@ const STATE = {
     name: "a",
   },
   range: [-5, 900] as const,
+  cursor: 0,
   pinned: ["scopes:9"],
   toggled: new Set(["gpu:0", "warps:1"]),
 };
@@ -27,6 +28,7 @@ it("brings a view back from its address", () => {
     view: { from: 100, to: 2001 },
     event: { id: "device.1.4.0", track: "kernels:0:1:7", start: 1 },
     range: [-5, 900],
+    cursor: 0,
     pinned: ["scopes:9"],
     toggled: ["gpu:0", "warps:1"],
   });
@@ -38,6 +40,7 @@ it("leaves out what is as it starts", () => {
     isFitted: true,
     selected: null,
     range: null,
+    cursor: null,
     pinned: [],
     toggled: new Set<string>(),
   };
@@ -55,6 +58,6 @@ it("takes an event alone and refuses nonsense", () => {
     track: "waits:7",
     start: null,
   });
-  const link = readLink(new URLSearchParams("from=9&to=3&sel=a,b"));
-  expect([link.view, link.range]).toEqual([null, null]);
+  const link = readLink(new URLSearchParams("from=9&to=3&sel=a,b&at=1e3"));
+  expect([link.view, link.range, link.cursor]).toEqual([null, null, null]);
 });

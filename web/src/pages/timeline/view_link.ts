@@ -6,11 +6,12 @@ export interface LinkedView {
   view: { from: number; to: number } | null;
   event: { id: string; track: string | null; start: number | null } | null;
   range: [number, number] | null;
+  cursor: number | null;
   pinned: string[];
   toggled: string[];
 }
 
-type LinkName = "from" | "to" | "event" | "sel" | "pinned" | "collapsed";
+type LinkName = "from" | "to" | "event" | "sel" | "at" | "pinned" | "collapsed";
 
 function whole(text: string | null | undefined): number | null {
   if (text === null || text === undefined || !/^-?\d{1,16}$/.test(text)) return null;
@@ -37,16 +38,20 @@ export function readLink(search: URLSearchParams): LinkedView {
       : null,
     range:
       typeof begin === "number" && typeof end === "number" && begin < end ? [begin, end] : null,
+    cursor: whole(search.get("at")),
     pinned: list(search.get("pinned")),
     toggled: list(search.get("collapsed")),
   };
 }
 
 export function writeLink(
-  state: Pick<TimelineState, "view" | "isFitted" | "selected" | "range" | "pinned" | "toggled">,
+  state: Pick<
+    TimelineState,
+    "view" | "isFitted" | "selected" | "range" | "cursor" | "pinned" | "toggled"
+  >,
   isLive: boolean,
 ): Record<LinkName, string | null> {
-  const { view, isFitted, selected, range, pinned, toggled } = state;
+  const { view, isFitted, selected, range, cursor, pinned, toggled } = state;
   const joined = (ids: readonly string[]) => (ids.length === 0 ? null : ids.join(","));
   const start = isLive && selected ? `@${selected.start}` : "";
   return {
@@ -54,6 +59,7 @@ export function writeLink(
     to: isFitted ? null : String(Math.ceil(view.to)),
     event: selected?.event ? `${selected.track}/${selected.event}${start}` : null,
     sel: range ? `${range[0]},${range[1]}` : null,
+    at: cursor === null ? null : String(cursor),
     pinned: joined(pinned),
     collapsed: joined([...toggled]),
   };
