@@ -127,6 +127,13 @@ export function withMicro(text: string): string {
   return text.replace(/(\d) ?us\b/g, "$1 µs");
 }
 
+// What the analysis says in half a sentence: with a capital and a full stop.
+export function sentence(text: string): string {
+  if (text === "") return "";
+  const first = text[0]!.toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
 // "1 kernel", "2 kernels".
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;

@@ -8,9 +8,9 @@ import type { LedgerAnswer, Session } from "../api/types";
 import { navigate, useSegments } from "../base/address";
 import { count, wallTime } from "../base/format";
 import { useKeys } from "../base/keys";
-import { openPalette } from "../widgets/palette";
 import { ErrorBoundary } from "../widgets/error_boundary";
-import { Badge, Kbd, type Tone } from "../widgets/parts";
+import { FindButton } from "../widgets/find_button";
+import { Badge, type Tone } from "../widgets/parts";
 import { Empty, Failed, Skeleton } from "../widgets/states";
 import { TopBar } from "../widgets/top_bar";
 import "./session_frame.css";
@@ -141,9 +141,7 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
         badge={session && <StateBadge session={session} ledger={ledger.data} />}
         actions={
           <>
-            <button className="find" onClick={openPalette}>
-              Find <span className="what">kernels, scopes, pages</span> <Kbd>Ctrl K</Kbd>
-            </button>
+            <FindButton what="kernels, scopes, pages" />
             <a className="btn" href={`#/compare?a=${encodeURIComponent(id)}`}>
               Compare
             </a>

@@ -6,6 +6,7 @@ import { useApi } from "../api/hooks";
 import { pathOf, sessionPath } from "../api/paths";
 import type { Session } from "../api/types";
 import { navigate } from "../base/address";
+import { copyText } from "../base/clipboard";
 import { duration, wallTime } from "../base/format";
 import type { KeyAction } from "../base/keys";
 import type { PaletteItem } from "./palette_items";
@@ -66,7 +67,7 @@ function sessionActions(session: string): PaletteItem[] {
     action("Compare with another session", goTo(`/compare?a=${id}`)),
     action("Open in Perfetto", goTo(`/s/${id}/log?open=perfetto`)),
     action("Copy the link to this view", () => {
-      void navigator.clipboard.writeText(window.location.href);
+      void copyText(window.location.href);
     }),
     action("All sessions", goTo("/sessions")),
     ...EXPORTS.map(([format, text]) =>

@@ -10,7 +10,7 @@ import type {
   Report,
   Stats,
 } from "../../api/types";
-import { isUnknown, UNKNOWN, type Unknown } from "../../base/format";
+import { isUnknown, sentence, UNKNOWN, type Unknown } from "../../base/format";
 
 // What the groups of all lists have.
 export type AnyGroup = KernelGroup & { class?: KernelClass; config?: LaunchConfig };
@@ -72,12 +72,6 @@ export function splitSection({ data }: { data: Report["kernels"] | undefined }):
 } {
   if (data === undefined) return { section: undefined, unknown: null };
   return isUnknown(data) ? { section: undefined, unknown: data } : { section: data, unknown: null };
-}
-
-export function sentence(text: string): string {
-  if (text === "") return "";
-  const first = text[0]!.toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 
 export function listOf<T>(groups: T[] | { unknown: string } | undefined): T[] {

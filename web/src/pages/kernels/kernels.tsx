@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // All kernels of a session in one table, in groups of the reader's choice.
-import { useMemo, useRef, useSyncExternalStore } from "react";
+import { useMemo, useRef } from "react";
 import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
 import { navigate, setViewParameters, useViewParameter } from "../../base/address";
-import { count, duration, plural } from "../../base/format";
+import { count, duration, plural, sentence } from "../../base/format";
 import { useKeys } from "../../base/keys";
+import { useMedia } from "../../base/media";
 import { Kbd, Panel } from "../../widgets/parts";
 import { Empty, Failed, Ready, Skeleton } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
@@ -18,7 +19,6 @@ import {
   GROUPINGS,
   type KernelRow,
   rowsBy,
-  sentence,
   splitSection,
   whyNot,
 } from "./groups";
@@ -26,17 +26,7 @@ import { columnsFor } from "./kernel_columns";
 import { WithCode } from "./with_code";
 import "./kernels.css";
 
-const NARROW = window.matchMedia("(max-width: 1100px)");
-
-function useIsNarrow(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      NARROW.addEventListener("change", listener);
-      return () => NARROW.removeEventListener("change", listener);
-    },
-    () => NARROW.matches,
-  );
-}
+const NARROW = "(max-width: 1100px)";
 
 function GroupChoice({ by, reasonOf }: { by: GroupBy; reasonOf: (by: GroupBy) => string | null }) {
   return (
@@ -68,7 +58,7 @@ export default function Kernels({ session }: { session: string }) {
   const { section, unknown } = splitSection(loaded);
   const [wanted] = useViewParameter("by");
   const [filter, setFilter] = useViewParameter("q");
-  const isNarrow = useIsNarrow();
+  const isNarrow = useMedia(NARROW);
   const find = useRef<HTMLInputElement>(null);
   const by = GROUPINGS.find((grouping) => grouping.by === wanted)?.by ?? "name";
   useKeys([{ keys: "/", what: "Filter kernels", run: () => find.current?.focus() }]);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why warps of this kernel did not issue.
 import type { Report, StallKernel, WindowEstimate } from "../../api/types";
-import { count, isUnknown, percent, plural } from "../../base/format";
+import { count, isUnknown, percent, plural, sentence } from "../../base/format";
 import { Bar, Panel, Swatch } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
-import { sentence } from "./groups";
 import { isWaiting, stallColor, stallWords } from "./stalls";
 
 // "±0.8 points", from the wider side.

@@ -5,8 +5,8 @@ import type { Session } from "../../api/types";
 import { navigate } from "../../base/address";
 import { count, plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
-import { Badge, Copyable, Kbd } from "../../widgets/parts";
-import { openPalette } from "../../widgets/palette";
+import { FindButton } from "../../widgets/find_button";
+import { Badge, Copyable } from "../../widgets/parts";
 import { Empty, Failed, Skeleton } from "../../widgets/states";
 import { TopBar } from "../../widgets/top_bar";
 import { SessionFilters } from "./session_filters";
@@ -41,9 +41,7 @@ export default function Sessions() {
         badge={live > 0 ? <Badge tone="good">{count(live)} live</Badge> : undefined}
         actions={
           <>
-            <button className="find" onClick={openPalette}>
-              Find sessions and actions <Kbd>Ctrl K</Kbd>
-            </button>
+            <FindButton what="sessions and actions" />
             <a className="btn" href="#/compare">
               Compare
             </a>

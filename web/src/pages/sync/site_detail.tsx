@@ -11,6 +11,7 @@ import {
   isUnknown,
   percent,
   plural,
+  sentence,
   withMicro,
 } from "../../base/format";
 import { languageOf, lineStates } from "../../base/tokenizer";
@@ -25,10 +26,6 @@ const MOST_EVENTS = 5_000;
 const DRAWN = ["waits", "kernel_calls", "kernels"];
 const KEEP_TEXT =
   "`gpufl symbolize SESSION` on the machine that has the files; add --source-root DIR if they have moved";
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
-}
 
 function NoSource({ site, sources }: { site: Site; sources: Waits["sources"] }) {
   const [why, how] = isUnknown(sources)
