@@ -13,6 +13,7 @@ import { FindButton } from "../widgets/find_button";
 import { Badge, type Tone } from "../widgets/parts";
 import { Empty, Failed, Skeleton } from "../widgets/states";
 import { TopBar } from "../widgets/top_bar";
+import { PartStrip } from "./part_strip";
 import "./session_frame.css";
 
 export interface SessionPageProps {
@@ -161,6 +162,7 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
         ))}
       </nav>
       <main className={open === "timeline" ? "page wide" : "page"}>
+        {open !== "timeline" && <PartStrip session={id} />}
         <ErrorBoundary of={`${id}/${open}/${kernel}`}>
           <Suspense fallback={<Skeleton rows={8} />}>
             <PageOf id={id} open={open} kernel={kernel} />

@@ -120,6 +120,11 @@ function toRow(group: AnyGroup, id: string): KernelRow {
   };
 }
 
+// Of a session that is larger than what can be analysed, or that grew since, the section has a part.
+function isPart(section: Kernels | undefined, list: KernelList | undefined): boolean {
+  return section !== undefined && list !== undefined && section.count < list.count;
+}
+
 // By name the index is there first; the report adds labels that tell twins apart, and configurations.
 export function rowsBy(
   by: GroupBy,
@@ -127,7 +132,7 @@ export function rowsBy(
   section: Kernels | undefined,
 ): KernelRow[] {
   if (by === "name") {
-    const named = section ? listOf(section.by_name) : [];
+    const named = section && !isPart(section, list) ? section.by_name : [];
     const groups: AnyGroup[] = named.length > 0 ? named : (list?.by_name ?? []);
     const configs = configsByKernel(section);
     return groups.map((group) => {
@@ -195,7 +200,9 @@ export function findKernel(
   list: KernelList | undefined,
   section: Kernels | undefined,
 ): AnyGroup | null {
-  const all: AnyGroup[] = [...listOf(section?.by_name), ...(list?.by_name ?? [])];
+  const named: AnyGroup[] = section?.by_name ?? [];
+  const indexed: AnyGroup[] = list?.by_name ?? [];
+  const all = isPart(section, list) ? [...indexed, ...named] : [...named, ...indexed];
   return (
     all.find((group) => kernelKey(group) === kernel) ??
     all.find(({ label }) => label === kernel) ??

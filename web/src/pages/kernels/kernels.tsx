@@ -89,7 +89,7 @@ export default function Kernels({ session }: { session: string }) {
   const reasonOf = (other: GroupBy) =>
     whyNone !== null && other !== "name" ? whyNone : whyNot(section, other);
   const reason = reasonOf(by);
-  const figures = list.data ?? section;
+  const figures = by === "name" ? (list.data ?? section) : section;
 
   return (
     <Panel
