@@ -163,7 +163,7 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
       </nav>
       <main className={open === "timeline" ? "page wide" : "page"}>
         {open !== "timeline" && <PartStrip session={id} />}
-        <ErrorBoundary of={`${id}/${open}/${kernel}`}>
+        <ErrorBoundary what="page" of={`${id}/${open}/${kernel}`}>
           <Suspense fallback={<Skeleton rows={8} />}>
             <PageOf id={id} open={open} kernel={kernel} />
           </Suspense>

@@ -3,6 +3,7 @@
 import { createContext, type ReactNode, useRef, useState } from "react";
 import { copyText } from "../base/clipboard";
 import { UNKNOWN } from "../base/format";
+import { ErrorBoundary } from "./error_boundary";
 import "./parts.css";
 
 // Where a panel has room for what can be done with its content: at the end of its header.
@@ -33,7 +34,11 @@ export function Panel({
           <span className="panel-tools" ref={setTools} />
         </header>
       )}
-      <PanelTools.Provider value={tools}>{children}</PanelTools.Provider>
+      <PanelTools.Provider value={tools}>
+        <ErrorBoundary what="panel" of="">
+          {children}
+        </ErrorBoundary>
+      </PanelTools.Provider>
     </section>
   );
 }
