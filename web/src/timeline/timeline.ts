@@ -20,6 +20,7 @@ import { Scales } from "./scales";
 import { Store, type TimelineState } from "./state";
 import { Stepper } from "./stepper";
 import { describeEvent } from "./tooltip";
+import { densestStep, isExactAt } from "./steps";
 import { type Group, groupTracks } from "./tracks";
 import type { Description, Direction, EventRef, SeriesPicture, TimelineSource } from "./types";
 import { metricValue } from "./units";
@@ -29,7 +30,7 @@ import "./timeline.css";
 export interface TimelineOptions {
   // Small and part of a page: nothing is pinned or selected, and the page keeps its wheel.
   isCompact?: boolean;
-  // Called when an event is pressed in a compact timeline.
+  // Called when an event is pressed in a compact timeline, or Enter where it listens to keys.
   onOpen?: (event: EventRef) => void;
   // Where no page does it.
   listensToKeys?: boolean;
@@ -68,6 +69,8 @@ export class Timeline {
   private areLabelsOld = true;
   private charWidth = 7;
   private isFound: Scene["isFound"] = null;
+  // The end of the range that keys moved last.
+  private head: number | null = null;
 
   constructor(
     container: HTMLElement,
@@ -101,7 +104,7 @@ export class Timeline {
     this.store.subscribe(() => this.wake());
     const gestures = gesturesOf(this, options.isCompact ?? false, options.onOpen);
     listen(this.dom.plot, gestures, signal);
-    if (options.listensToKeys) listenToKeys(this.dom.root, this, signal);
+    if (options.listensToKeys) listenToKeys(this.dom.root, this, signal, options.onOpen);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", () => this.redraw(), { signal });
     this.resize = new ResizeObserver(() => this.measure());
@@ -227,7 +230,12 @@ export class Timeline {
     if (next === this.scroll) return;
     this.scroll = next;
     this.areLabelsOld = true;
+    this.tellView();
     this.wake();
+  }
+
+  setScroll(y: number): void {
+    this.scrollTo(y);
   }
 
   // ---- Tracks
@@ -294,6 +302,21 @@ export class Timeline {
       this.scrollTo(top - this.room / 2);
   }
 
+  // Moves the end of the range that was moved last, in parts of what is in view.
+  extendRange(part: number): void {
+    const { range, selected } = this.state;
+    const { from, to } = this.motion.target;
+    const middle = Math.round((from + to) / 2);
+    const [begin, end] = range ?? (selected ? [selected.start, selected.end] : [middle, middle]);
+    const isKept = range !== null && this.head !== null && range.includes(this.head);
+    const head = isKept ? this.head! : part > 0 ? end : begin;
+    const anchor = head === end ? begin : end;
+    const next = Math.round(head + part * (to - from));
+    this.head = next;
+    this.setRange(next < anchor ? [next, anchor] : [anchor, Math.max(next, anchor + 1)]);
+    if (next < from || next > to) this.moveTo(pan(this.motion.target, this.whole(), part * 2));
+  }
+
   clearSelection(): void {
     if (this.state.selected || this.state.detailProblem) this.select(null);
     else if (this.state.range) this.setRange(null);
@@ -337,9 +360,17 @@ export class Timeline {
     return this.stepper.selectIn(step);
   }
 
+  // Where events are too many to be told apart, it zooms in first.
   step(by: 1 | -1): void {
     const near = visibleItems(this.layout.scrolled, this.scroll, this.scroll + this.height);
-    this.stepper.step(by, near, this.view);
+    if (this.stepper.step(by, near, this.view)) return;
+    const { selected } = this.state;
+    if (selected) {
+      if (!isExactAt(selected, this.segmentsOf(selected.track))) this.zoomToSelected();
+      return;
+    }
+    const dense = densestStep(near, this.view, this.segmentsOf);
+    if (dense && !this.selectIn(dense)) this.moveTo(around(dense.from, dense.to, this.whole()));
   }
 
   stepRow(by: 1 | -1): void {
@@ -350,7 +381,16 @@ export class Timeline {
     const { selected } = this.state;
     const here = isNext && selected ? selected.start : null;
     const after = here === null ? null : direction === "forward" ? here + 1 : here;
+    this.isFound = finder(text);
     this.asks.search(text, after, direction, (event) => this.select(event, true));
+    this.wake();
+  }
+
+  // As a link has it: matches are counted and stand out, and what is selected stays.
+  showSearch(text: string): void {
+    this.isFound = finder(text);
+    this.asks.search(text, null, "forward", null);
+    this.wake();
   }
 
   // Draws faintly what does not have this in its name.
@@ -477,7 +517,7 @@ export class Timeline {
     if (this.tellTimer !== 0) return;
     this.tellTimer = window.setTimeout(() => {
       this.tellTimer = 0;
-      this.store.set({ view: this.motion.target });
+      this.store.set({ view: this.motion.target, scroll: Math.round(this.scroll) });
     }, TELL_VIEW_MS);
   }
 

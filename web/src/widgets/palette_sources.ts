@@ -34,7 +34,10 @@ function goTo(address: string): () => void {
 // Keys that work on the page are actions, too. Those of this dialog and single moves are not.
 export function keyItems(keys: KeyAction[]): PaletteItem[] {
   return keys
-    .filter(({ keys: pressed }) => pressed !== "Mod+k" && !/^(Arrow|Escape|Enter)/.test(pressed))
+    .filter(
+      ({ keys: pressed }) =>
+        pressed !== "Mod+k" && !/^(Shift\+)?(Arrow|Escape|Enter)/.test(pressed),
+    )
     .map(({ keys: pressed, what, run }) => {
       const isPage = pressed.startsWith("g ");
       return {
