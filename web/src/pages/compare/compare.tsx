@@ -85,7 +85,7 @@ function Result({ a, b }: { a: string[]; b: string[] }) {
           <VerdictPanel diff={found} />
           <Totals diff={found} />
           <DiffTables diff={found} a={a} b={b} />
-          {a[0] !== undefined && b[0] !== undefined && <AlignedTimelines a={a[0]} b={b[0]} />}
+          <AlignedTimelines a={a} b={b} />
         </>
       )}
     </Ready>
