@@ -176,7 +176,8 @@ function KernelTable(props: {
       rows={shown}
       columns={props.columns}
       rowKey={(row) => row.id}
-      name={`kernels-${props.session}`}
+      name="kernels"
+      fileName={`kernels-${props.session}`}
       sortedBy="total"
       maxRows={24}
       {...(props.opens ? { onOpen: props.open } : {})}
