@@ -18,6 +18,7 @@ import {
 import { Badge, Copyable, Facts, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { TableTools } from "../../widgets/table_tools";
 import { headline, type Site, siteAt, sitesOf } from "./sites";
 import { SEVERITY } from "../overview/insight_words";
 import { baseName } from "../kernels/code_model";
@@ -124,6 +125,19 @@ const CALLS: Column<WaitCall>[] = [
   })),
 ];
 
+function tableOf(sites: Site[]): (string | number)[][] {
+  return [
+    ["line", "function", "severity", "waits", "blocked_ns"],
+    ...sites.map(({ key, inside, severity, count: waits, blocked_ns }) => [
+      key,
+      inside,
+      severity,
+      waits,
+      blocked_ns,
+    ]),
+  ];
+}
+
 function WithoutLines({ waits }: { waits: number }) {
   return (
     <Empty title={`${plural(waits, "wait")} recorded, but not the lines that made them`}>
@@ -214,18 +228,21 @@ function Sites({
         {sites.length === 0 ? (
           <WithoutLines waits={waitCount} />
         ) : (
-          sites.map((site) => (
-            <SiteCard
-              key={site.key}
-              site={site}
-              session={session}
-              waits={waits}
-              shareOfRun={run ? site.blocked_ns / run : null}
-              isOpen={site === opened}
-              isLinked={site === opened && open !== null}
-              toggle={() => setOpen(site === opened ? CLOSED : site.key)}
-            />
-          ))
+          <>
+            <TableTools name="waits-by-line" table={() => tableOf(sites)} rows={waits.by_line} />
+            {sites.map((site) => (
+              <SiteCard
+                key={site.key}
+                site={site}
+                session={session}
+                waits={waits}
+                shareOfRun={run ? site.blocked_ns / run : null}
+                isOpen={site === opened}
+                isLinked={site === opened && open !== null}
+                toggle={() => setOpen(site === opened ? CLOSED : site.key)}
+              />
+            ))}
+          </>
         )}
       </Panel>
       <Panel title="By call" note="how long calls blocked the host">
