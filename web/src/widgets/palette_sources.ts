@@ -7,6 +7,7 @@ import { pathOf, sessionPath } from "../api/paths";
 import type { Session } from "../api/types";
 import { navigate } from "../base/address";
 import { copyText } from "../base/clipboard";
+import { EXPORT_FORMATS } from "../base/export_formats";
 import { duration, wallTime } from "../base/format";
 import type { KeyAction } from "../base/keys";
 import type { PaletteItem } from "./palette_items";
@@ -18,14 +19,6 @@ interface Named {
 }
 
 const MOST_NAMES = 2000;
-const EXPORTS: [string, string][] = [
-  ["perfetto", "Export for Perfetto"],
-  ["chrome", "Export as a Chrome trace"],
-  ["speedscope", "Export for speedscope"],
-  ["pprof", "Export for pprof"],
-  ["csv", "Export as CSV tables"],
-  ["json", "Export as JSON"],
-];
 
 function goTo(address: string): () => void {
   return () => navigate(address);
@@ -73,7 +66,7 @@ function sessionActions(session: string): PaletteItem[] {
       void copyText(window.location.href);
     }),
     action("All sessions", goTo("/sessions")),
-    ...EXPORTS.map(([format, text]) =>
+    ...EXPORT_FORMATS.map(({ format, action: text }) =>
       action(text, () => download(apiUrl(sessionPath(session, "/export"), { format }))),
     ),
   ];

@@ -88,6 +88,7 @@ describe("groups of kernels", () => {
     expect(rowsBy("name", list, part)[0]).toMatchObject({ configs: 2 });
     expect(findKernel("mul<4>()", list, part)?.label).toBe("mul");
     expect(findKernel("mul<4>()", list, section)?.label).toBe("mul [4]");
+    expect(findKernel("mul [4]", list, part)).toBe(list.by_name[0]);
   });
   it("leads from a configuration to its kernel", () => {
     expect(rowsBy("config", list, section).map(({ kernel }) => kernel)).toEqual([

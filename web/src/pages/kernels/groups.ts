@@ -203,9 +203,8 @@ export function findKernel(
   const named: AnyGroup[] = section?.by_name ?? [];
   const indexed: AnyGroup[] = list?.by_name ?? [];
   const all = isPart(section, list) ? [...indexed, ...named] : [...named, ...indexed];
-  return (
-    all.find((group) => kernelKey(group) === kernel) ??
-    all.find(({ label }) => label === kernel) ??
-    null
-  );
+  const byKey = (key: string) => all.find((group) => kernelKey(group) === key);
+  // Labels of the report tell twins apart, those of the index may not.
+  const labelled = [...named, ...indexed].find(({ label }) => label === kernel);
+  return byKey(kernel) ?? (labelled && byKey(kernelKey(labelled))) ?? null;
 }

@@ -162,12 +162,14 @@ function Sites({
   insights: Insight[];
 }) {
   const [open, setOpen] = useViewParameter("line");
+  const [call] = useViewParameter("call");
   const about = useApi(sessionPath(session, "")).data;
   const run = about?.duration_ns ?? null;
   const sites = sitesOf(waits.by_line, insights);
   const [worst] = sites;
-  // The line to look at first is open until somebody closes it.
-  const opened = open === null && worst?.isInLoop ? worst : siteAt(sites, open);
+  // The line to look at first is open until somebody closes it, or that of a call that was linked to.
+  const first = sites.find((site) => site.call === call) ?? (worst?.isInLoop ? worst : undefined);
+  const opened = open === null ? first : siteAt(sites, open);
   const total = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.total, 0);
   const waitCount = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.count, 0);
   const inLoops = sites.filter(({ isInLoop }) => isInLoop).length;
@@ -238,7 +240,7 @@ function Sites({
                 waits={waits}
                 shareOfRun={run ? site.blocked_ns / run : null}
                 isOpen={site === opened}
-                isLinked={site === opened && open !== null}
+                isLinked={site === opened && (open !== null || call !== null)}
                 toggle={() => setOpen(site === opened ? CLOSED : site.key)}
               />
             ))}
@@ -251,6 +253,7 @@ function Sites({
           columns={CALLS}
           rowKey={({ call }) => call}
           name="waits-by-call"
+          isSelected={(row) => row.call === call}
           sortedBy="total"
         />
       </Panel>
