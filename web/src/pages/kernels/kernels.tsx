@@ -52,13 +52,29 @@ function GroupChoice({ by, reasonOf }: { by: GroupBy; reasonOf: (by: GroupBy) =>
   );
 }
 
+// Where there is no room for all columns: they scroll sideways.
+function ColumnChoice({ hasAll }: { hasAll: boolean }) {
+  return (
+    <button
+      className="link"
+      aria-pressed={hasAll}
+      title="Mean, distribution and launch configuration as well"
+      onClick={() => setViewParameters({ columns: hasAll ? null : "all" })}
+    >
+      {hasAll ? "Fewer columns" : "All columns"}
+    </button>
+  );
+}
+
 export default function Kernels({ session }: { session: string }) {
   const list = useApi(sessionPath(session, "/kernels"), { limit: 10_000 });
   const loaded = useSection(session, "kernels");
   const { section, unknown } = splitSection(loaded);
   const [wanted] = useViewParameter("by");
   const [filter, setFilter] = useViewParameter("q");
-  const isNarrow = useMedia(NARROW);
+  const [wantedColumns] = useViewParameter("columns");
+  const hasNoRoom = useMedia(NARROW);
+  const isNarrow = hasNoRoom && wantedColumns !== "all";
   const find = useRef<HTMLInputElement>(null);
   const by = GROUPINGS.find((grouping) => grouping.by === wanted)?.by ?? "name";
   useKeys([{ keys: "/", what: "Filter kernels", run: () => find.current?.focus() }]);
@@ -116,6 +132,7 @@ export default function Kernels({ session }: { session: string }) {
     >
       <div className="kernels-bar">
         <GroupChoice by={by} reasonOf={reasonOf} />
+        {hasNoRoom && <ColumnChoice hasAll={!isNarrow} />}
         <span className="grow" />
         <span className="faint num" aria-live="polite">
           {filter
