@@ -101,7 +101,7 @@ test("a server that comes back is found again", { skip: whyNoBrowser }, async (t
   t.after(() => again.stop());
   await page.goto(again.at(`/s/${TORCH}/kernels`));
   await settled(page);
-  await page.getByRole("table").first().waitFor();
+  await page.getByRole("grid").first().waitFor();
 });
 
 test("a slow network shows skeletons and then the page", { skip: whyNoBrowser }, async (t) => {
@@ -114,7 +114,7 @@ test("a slow network shows skeletons and then the page", { skip: whyNoBrowser },
   await page.goto(server.at(`/s/${TORCH}/kernels`));
   await page.locator("[aria-busy=true]").first().waitFor();
   await settled(page);
-  await page.getByRole("table").first().waitFor();
+  await page.getByRole("grid").first().waitFor();
   assert.deepEqual(page.errors, []);
 });
 
@@ -265,7 +265,7 @@ test("a part that fails, or never comes, leaves the rest", { skip: whyNoBrowser 
   // The rest is there, and so are the other pages.
   await page.getByText("Verdict").first().waitFor();
   await page.getByRole("link", { name: "Kernels", exact: true }).click();
-  await page.getByRole("table").first().waitFor();
+  await page.getByRole("grid").first().waitFor();
   await page.getByRole("link", { name: "Log", exact: true }).click();
   await alert.waitFor();
   isBroken = false;

@@ -100,6 +100,11 @@ export function count(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : grouped(value, 0);
 }
 
+// "1.2M", where there is no room for every digit.
+export function compact(value: number): string {
+  return value.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+}
+
 // 0.1234 is "12.3%", 0.09 "9.0%": columns of shares line up.
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return UNKNOWN;
@@ -125,6 +130,13 @@ export function shownName(name: string): string {
 // Reports in text have no letter for millionths.
 export function withMicro(text: string): string {
   return text.replace(/(\d) ?us\b/g, "$1 µs");
+}
+
+// What the analysis says in half a sentence: with a capital and a full stop.
+export function sentence(text: string): string {
+  if (text === "") return "";
+  const first = text[0]!.toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 
 // "1 kernel", "2 kernels".

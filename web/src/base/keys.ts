@@ -3,7 +3,8 @@
 import { useEffect } from "react";
 
 export interface KeyAction {
-  // As KeyboardEvent.key; "g k" is one after the other, "Mod+k" with Control or Command.
+  // As KeyboardEvent.key; "g k" is one after the other, "Mod+k" with Control or Command, and
+  // "Shift+ArrowUp" with Shift.
   keys: string;
   what: string;
   run: () => void;
@@ -25,7 +26,9 @@ function isTyping(target: EventTarget | null): boolean {
 
 function pressed(event: KeyboardEvent): string {
   const isMod = event.ctrlKey || event.metaKey;
-  return isMod ? `Mod+${event.key}` : event.key;
+  if (isMod) return `Mod+${event.key}`;
+  // Letters are other letters with Shift already.
+  return event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
 }
 
 function onKeyDown(event: KeyboardEvent): void {

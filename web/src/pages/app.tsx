@@ -3,6 +3,7 @@
 import { lazy, Suspense } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { useAddress, useAddressSearch } from "../base/address";
+import { ErrorBoundary } from "../widgets/error_boundary";
 import { Empty, Skeleton } from "../widgets/states";
 import { CommandPalette } from "../widgets/palette";
 import { KeyHelp } from "../widgets/key_help";
@@ -12,27 +13,34 @@ const Sessions = lazy(() => import("./sessions/sessions"));
 const Compare = lazy(() => import("./compare/compare"));
 
 export function App() {
+  const [address] = useAddress();
   return (
     <Router hook={useAddress} searchHook={useAddressSearch}>
-      <Suspense fallback={<Skeleton />}>
-        <Switch>
-          <Route path="/">
-            <Redirect to="/sessions" replace />
-          </Route>
-          <Route path="/sessions" component={Sessions} />
-          <Route path="/compare" component={Compare} />
-          <Route path="/s/:session/*?">
-            <SessionFrame />
-          </Route>
-          <Route>
-            <Empty title="There is no such page">
-              <a href="#/sessions">All sessions</a>
-            </Empty>
-          </Route>
-        </Switch>
-      </Suspense>
-      <CommandPalette />
-      <KeyHelp />
+      <ErrorBoundary what="page" of={address}>
+        <Suspense fallback={<Skeleton />}>
+          <Switch>
+            <Route path="/">
+              <Redirect to="/sessions" replace />
+            </Route>
+            <Route path="/sessions" component={Sessions} />
+            <Route path="/compare" component={Compare} />
+            <Route path="/s/:session/*?">
+              <SessionFrame />
+            </Route>
+            <Route>
+              <Empty title="There is no such page">
+                <a href="#/sessions">All sessions</a>
+              </Empty>
+            </Route>
+          </Switch>
+        </Suspense>
+      </ErrorBoundary>
+      <ErrorBoundary what="dialog" of={address}>
+        <CommandPalette />
+      </ErrorBoundary>
+      <ErrorBoundary what="dialog" of={address}>
+        <KeyHelp />
+      </ErrorBoundary>
     </Router>
   );
 }

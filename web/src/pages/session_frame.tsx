@@ -8,11 +8,12 @@ import type { LedgerAnswer, Session } from "../api/types";
 import { navigate, useSegments } from "../base/address";
 import { count, wallTime } from "../base/format";
 import { useKeys } from "../base/keys";
-import { openPalette } from "../widgets/palette";
 import { ErrorBoundary } from "../widgets/error_boundary";
-import { Badge, Kbd, type Tone } from "../widgets/parts";
+import { FindButton } from "../widgets/find_button";
+import { Badge, type Tone } from "../widgets/parts";
 import { Empty, Failed, Skeleton } from "../widgets/states";
 import { TopBar } from "../widgets/top_bar";
+import { PartStrip } from "./part_strip";
 import "./session_frame.css";
 
 export interface SessionPageProps {
@@ -141,9 +142,7 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
         badge={session && <StateBadge session={session} ledger={ledger.data} />}
         actions={
           <>
-            <button className="find" onClick={openPalette}>
-              Find <span className="what">kernels, scopes, pages</span> <Kbd>Ctrl K</Kbd>
-            </button>
+            <FindButton what="kernels, scopes, pages" />
             <a className="btn" href={`#/compare?a=${encodeURIComponent(id)}`}>
               Compare
             </a>
@@ -163,7 +162,8 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
         ))}
       </nav>
       <main className={open === "timeline" ? "page wide" : "page"}>
-        <ErrorBoundary of={`${id}/${open}/${kernel}`}>
+        {open !== "timeline" && <PartStrip session={id} />}
+        <ErrorBoundary what="page" of={`${id}/${open}/${kernel}`}>
           <Suspense fallback={<Skeleton rows={8} />}>
             <PageOf id={id} open={open} kernel={kernel} />
           </Suspense>

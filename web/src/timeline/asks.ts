@@ -56,6 +56,7 @@ export class Asks {
   private readonly detail = new Latest();
   private readonly sums = new Latest();
   private readonly finding = new Latest();
+  private found: EventRef | null = null;
 
   constructor(
     private readonly source: TimelineSource,
@@ -110,31 +111,58 @@ export class Asks {
   }
 
   // `after`: where to look from; it starts again at the other end where there is nothing more.
+  // `found`: null only counts.
   search(
     text: string,
     after: number | null,
     direction: Direction,
-    found: (event: EventRef) => void,
+    found: ((event: EventRef) => void) | null,
   ): void {
     if (text === "") {
       this.finding.stop();
       this.store.set({ search: NO_SEARCH });
       return;
     }
-    const { search } = this.store.state;
-    const matches = search.text === text ? search.matches : null;
-    this.store.set({ search: { text, isBusy: true, matches, problem: null } });
+    const before = this.store.state.search;
+    const last = before.text === text && this.isAtFound() ? before.at : null;
+    const matches = before.text === text ? before.matches : null;
+    this.store.set({ search: { text, isBusy: true, matches, at: last, problem: null } });
     this.finding.run(
       async (signal) => {
         const result = await this.source.search(text, after, direction, signal);
         const isOver = result.found === null && result.matches > 0 && after !== null;
-        return isOver ? this.source.search(text, null, direction, signal) : result;
+        if (!isOver) return { ...result, isFromEnd: after === null };
+        return { ...(await this.source.search(text, null, direction, signal)), isFromEnd: true };
       },
       (result) => {
-        this.store.set({ search: { text, isBusy: false, matches: result.matches, problem: null } });
-        if (result.found) found(result.found);
+        const { matches } = result;
+        const at =
+          found && result.found ? numberOf(matches, last, result.isFromEnd, direction) : null;
+        this.store.set({ search: { text, isBusy: false, matches, at, problem: null } });
+        if (!found || !result.found) return;
+        found(result.found);
+        this.found = this.store.state.selected;
       },
-      (problem) => this.store.set({ search: { text, isBusy: false, matches: null, problem } }),
+      (problem) =>
+        this.store.set({ search: { text, isBusy: false, matches: null, at: null, problem } }),
     );
   }
+
+  // What was found last is still what is selected.
+  private isAtFound(): boolean {
+    return this.found !== null && this.found === this.store.state.selected;
+  }
+}
+
+// Which of the matches was found; null: the one before is not known either.
+function numberOf(
+  matches: number,
+  last: number | null,
+  isFromEnd: boolean,
+  direction: Direction,
+): number | null {
+  if (isFromEnd) return direction === "forward" ? 1 : matches;
+  if (last === null) return null;
+  const at = last + (direction === "forward" ? 1 : -1);
+  return at >= 1 && at <= matches ? at : null;
 }

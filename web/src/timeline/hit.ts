@@ -53,6 +53,23 @@ export function eventAt(
   };
 }
 
+export function stepOf(
+  track: string,
+  row: StepRow,
+  index: number,
+  names: ReadonlyMap<number, NameEntry>,
+): StepHit {
+  return {
+    track,
+    row: row.row,
+    from: row.at[index]!,
+    to: row.at[index]! + row.stepNs,
+    count: row.count[index]!,
+    busyNs: row.busy[index]!,
+    label: names.get(row.name[index]!)?.label || eventWord(kindOf(track)),
+  };
+}
+
 // Whether a name has some text in it; null: there is none to look for.
 export function finder(text: string): ((name: NameEntry | undefined) => boolean) | null {
   const wanted = text.trim().toLowerCase();
@@ -119,15 +136,7 @@ export function hitRow(
     }
     const index = stepAt(row, time, slack);
     if (index < 0) continue;
-    return {
-      track,
-      row: rowNumber,
-      from: row.at[index]!,
-      to: row.at[index]! + row.stepNs,
-      count: row.count[index]!,
-      busyNs: row.busy[index]!,
-      label: names.get(row.name[index]!)?.label || eventWord(kindOf(track)),
-    };
+    return stepOf(track, row, index, names);
   }
   return null;
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timeline for any page: `createTimeline(element, source, { isCompact: true })`. It has no
 // dependency but the custom properties that colours come from.
-import { Timeline, type TimelineOptions } from "./timeline";
+import { Timeline } from "./timeline";
+import type { TimelineOptions } from "./timeline_moves";
 import { Pending, type TimelineSource } from "./types";
 
 export { ACTIONS, type TimelineAction } from "./actions";
 export { MemorySource, type MemoryData } from "./memory_source";
 export { type TimelineState } from "./state";
-export { Timeline, type TimelineOptions } from "./timeline";
+export { Timeline } from "./timeline";
+export type { TimelineOptions } from "./timeline_moves";
 export * from "./types";
 
 const AGAIN_MS = 500;

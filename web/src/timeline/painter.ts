@@ -3,6 +3,7 @@
 import type { Arrow, DrawList, Line, PixelRow, Rects, Text } from "./draw_list";
 import type { FrameLists } from "./draw_frame";
 import { INK, type Palette } from "./palette";
+import { shortened } from "./shorten";
 
 export class Painter {
   palette: Palette;
@@ -41,15 +42,13 @@ export class Painter {
   }
 
   shorten = (text: string, width: number, size: number): string => {
-    const whole = this.widthOf(text, size);
-    if (whole <= width) return text;
-    const letters = Math.floor((text.length * (width - size)) / whole);
-    if (letters < 2) return "";
-    const key = `${letters} ${text}`;
+    if (this.widthOf(text, size) <= width) return text;
+    const room = Math.floor(width);
+    const key = `${size} ${room} ${text}`;
     let short = this.texts.get(key);
     if (short === undefined) {
       if (this.texts.size > 20_000) this.texts.clear();
-      short = `${text.slice(0, letters).trimEnd()}…`;
+      short = shortened(text, room, (part) => this.widthOf(part, size), size);
       this.texts.set(key, short);
     }
     return short;

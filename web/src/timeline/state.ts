@@ -7,12 +7,16 @@ export interface SearchState {
   text: string;
   isBusy: boolean;
   matches: number | null;
+  // Which of them is selected, from 1; null: none is, or nobody knows.
+  at: number | null;
   problem: unknown;
 }
 
 export interface TimelineState {
   description: Description | null;
   view: View;
+  // From the top, in pixels.
+  scroll: number;
   // Everything is in view, and stays so while the session grows.
   isFitted: boolean;
   isFollowing: boolean;
@@ -31,11 +35,18 @@ export interface TimelineState {
   problem: unknown;
 }
 
-export const NO_SEARCH: SearchState = { text: "", isBusy: false, matches: null, problem: null };
+export const NO_SEARCH: SearchState = {
+  text: "",
+  isBusy: false,
+  matches: null,
+  at: null,
+  problem: null,
+};
 
 export const START: TimelineState = {
   description: null,
   view: { from: 0, to: 1e6 },
+  scroll: 0,
   isFitted: true,
   isFollowing: false,
   selected: null,

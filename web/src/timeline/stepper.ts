@@ -25,14 +25,16 @@ export class Stepper {
     return this.asks.begins(step, ([event]) => event && this.select(event, false));
   }
 
-  // To the next event of the row, or to the first in view.
-  step(by: 1 | -1, near: readonly Item[], view: View): void {
+  // To the next event of the row, or to the first in view. False: none is drawn by itself.
+  step(by: 1 | -1, near: readonly Item[], view: View): boolean {
     const { selected } = this.store.state;
     const next = selected
       ? neighbour(selected, by, this.segmentsOf(selected.track))
       : firstEvent(near, this.segmentsOf);
     if (next) this.select(next, true);
     else if (selected?.row === REST_ROW) this.stepAmong(selected, by, Math.ceil(spanOf(view)));
+    else return false;
+    return true;
   }
 
   private stepAmong(selected: EventRef, by: 1 | -1, span: number): void {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline in an element: what is in view, what is selected, and one loop that draws when
-// something changed. It is fed by a source and knows nothing of where data comes from.
+// A timeline in an element: what is selected, and one loop that draws when something changed. It is
+// fed by a source and knows nothing of where data comes from.
 import { listenToKeys } from "./actions";
 import { Asks } from "./asks";
 import { makeDom, type TimelineDom } from "./dom";
@@ -9,71 +9,48 @@ import { Fetcher } from "./fetcher";
 import { levelOf } from "./fetch_plan";
 import { gesturesOf } from "./gestures";
 import { finder, type Hit, hitTest, sameEvent, type StepHit } from "./hit";
-import { Hover, type Point } from "./hover";
+import type { Point } from "./hover";
 import { listen } from "./input";
 import { Labels } from "./labels";
-import { layOut, type Layout, mostScroll, placeOf, visibleItems } from "./layout";
-import { Motion } from "./motion";
+import { mostScroll, placeOf, visibleItems } from "./layout";
 import { Painter } from "./painter";
 import { readPalette } from "./palette";
 import { Scales } from "./scales";
-import { Store, type TimelineState } from "./state";
 import { Stepper } from "./stepper";
+import { densestStep, isExactAt } from "./steps";
 import { describeEvent } from "./tooltip";
-import { type Group, groupTracks } from "./tracks";
+import { TimelineMoves, type TimelineOptions } from "./timeline_moves";
+import { groupTracks } from "./tracks";
 import type { Description, Direction, EventRef, SeriesPicture, TimelineSource } from "./types";
 import { metricValue } from "./units";
-import { around, clampView, fit, pan, reveal, timeOf, type View, zoom } from "./view";
+import { around, pan, reveal, timeOf, type View } from "./view";
 import "./timeline.css";
 
-export interface TimelineOptions {
-  // Small and part of a page: nothing is pinned or selected, and the page keeps its wheel.
-  isCompact?: boolean;
-  // Called when an event is pressed in a compact timeline.
-  onOpen?: (event: EventRef) => void;
-  // Where no page does it.
-  listensToKeys?: boolean;
-  // In a page that scrolls on where the timeline ends.
-  isInPage?: boolean;
-}
-
 const SLACK_PX = 3;
-const TELL_VIEW_MS = 120;
 // Beyond what is in view, so that scrolling finds it there.
 const AHEAD_PX = 300;
 
-export class Timeline {
-  private readonly store = new Store();
+export class Timeline extends TimelineMoves {
   private readonly dom: TimelineDom;
   private readonly painter: Painter;
   private readonly fetcher: Fetcher;
   private readonly asks: Asks;
   private readonly stepper: Stepper;
   private readonly labels: Labels;
-  private readonly hover = new Hover();
   private readonly lists = makeLists();
   private readonly scales = new Scales();
   private readonly over = new AbortController();
   private readonly resize: ResizeObserver;
-  private readonly motion = new Motion();
 
-  private groups: Group[] = [];
-  private layout: Layout = { pinned: [], pinnedHeight: 0, scrolled: [], height: 0 };
-  private scroll = 0;
-  width = 1;
-  private height = 1;
   private scale = 1;
   private frame = 0;
-  private tellTimer = 0;
-  private areLabelsOld = true;
   private charWidth = 7;
   private isFound: Scene["isFound"] = null;
+  // The end of the range that keys moved last.
+  private head: number | null = null;
 
-  constructor(
-    container: HTMLElement,
-    source: TimelineSource,
-    private readonly options: TimelineOptions = {},
-  ) {
+  constructor(container: HTMLElement, source: TimelineSource, options: TimelineOptions = {}) {
+    super(options);
     const { signal } = this.over;
     const canPin = !options.isCompact;
     this.labels = new Labels({
@@ -101,19 +78,13 @@ export class Timeline {
     this.store.subscribe(() => this.wake());
     const gestures = gesturesOf(this, options.isCompact ?? false, options.onOpen);
     listen(this.dom.plot, gestures, signal);
-    if (options.listensToKeys) listenToKeys(this.dom.root, this, signal);
+    if (options.listensToKeys) listenToKeys(this.dom.root, this, signal, options.onOpen);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", () => this.redraw(), { signal });
     this.resize = new ResizeObserver(() => this.measure());
     this.resize.observe(this.dom.plot);
     this.measure();
   }
-
-  get state(): TimelineState {
-    return this.store.state;
-  }
-
-  subscribe = (listener: () => void): (() => void) => this.store.subscribe(listener);
 
   destroy(): void {
     this.over.abort();
@@ -140,119 +111,13 @@ export class Timeline {
     queueMicrotask(() => this.ask());
   }
 
-  whole(): View {
-    return fit(this.state.description?.span ?? null);
-  }
-
-  private atEnd(): View {
-    const { to } = this.whole();
-    return { from: to - (this.view.to - this.view.from), to };
-  }
-
-  private relayout(): void {
-    const { toggled, pinned } = this.state;
-    const isCompact = this.options.isCompact ?? false;
-    this.layout = layOut(this.groups, { toggled, pinned, isCompact });
-    this.scrollTo(this.scroll);
-    this.areLabelsOld = true;
-    this.wake();
-  }
-
   private receive(series: readonly SeriesPicture[]): void {
     this.scales.grow(series, this.state.description?.series ?? []);
     this.areLabelsOld = true;
   }
 
-  // ---- Moving
-
-  get view(): View {
-    return this.motion.view;
-  }
-
-  setView(view: View): void {
-    this.motion.set(clampView(view, this.whole()));
-    this.stopFollowing();
-    this.tellView();
-    this.wake();
-  }
-
-  moveTo(view: View, isFitted = false): void {
-    this.motion.goTo(clampView(view, this.whole()));
-    this.stopFollowing(isFitted);
-    this.tellView();
-    this.wake();
-  }
-
-  private stopFollowing(isFitted = false): void {
-    if (this.state.isFitted !== isFitted || this.state.isFollowing) {
-      this.store.set({ isFitted, isFollowing: false });
-    }
-  }
-
-  fit(): void {
-    this.moveTo(this.whole(), true);
-  }
-
-  zoomBy(factor: number): void {
-    const at = this.hover.point ? this.hover.point.x / this.width : 0.5;
-    this.moveTo(zoom(this.motion.target, this.whole(), at, factor));
-  }
-
-  // In parts of what is in view.
-  moveBy(part: number): void {
-    this.moveTo(pan(this.motion.target, this.whole(), part));
-  }
-
-  follow(isFollowing: boolean): void {
-    this.store.set({ isFollowing, isFitted: false });
-    if (isFollowing) this.motion.set(this.atEnd());
-    this.tellView();
-    this.wake();
-  }
-
-  scrollBy(dy: number): boolean {
-    const before = this.scroll;
-    this.scrollTo(this.scroll + dy);
-    const { isCompact, isInPage } = this.options;
-    if (this.scroll !== before) return true;
-    return !isCompact && !isInPage && mostScroll(this.layout, this.height - RULER_PX) > 0;
-  }
-
-  scrollPages(by: number): void {
-    this.scrollBy(by * this.room * 0.9);
-  }
-
-  private scrollTo(y: number): void {
-    const next = Math.min(Math.max(y, 0), mostScroll(this.layout, this.height - RULER_PX));
-    if (next === this.scroll) return;
-    this.scroll = next;
-    this.areLabelsOld = true;
-    this.wake();
-  }
-
-  // ---- Tracks
-
-  toggle(id: string): void {
-    const toggled = new Set(this.state.toggled);
-    if (!toggled.delete(id)) toggled.add(id);
-    this.store.set({ toggled });
-    this.relayout();
-  }
-
-  pin(id: string): void {
-    const { pinned } = this.state;
-    const isPinned = pinned.includes(id);
-    this.store.set({ pinned: isPinned ? pinned.filter((one) => one !== id) : [...pinned, id] });
-    this.relayout();
-  }
-
   pinSelected(): void {
     if (this.state.selected) this.pin(this.state.selected.track);
-  }
-
-  setTracks(pinned: readonly string[], toggled: readonly string[]): void {
-    this.store.set({ pinned, toggled: new Set(toggled) });
-    this.relayout();
   }
 
   // ---- Selecting
@@ -292,6 +157,21 @@ export class Timeline {
     if (top < this.scroll) this.scrollTo(top - 30);
     else if (top + place.item.rowHeight > this.scroll + this.room)
       this.scrollTo(top - this.room / 2);
+  }
+
+  // Moves the end of the range that was moved last, in parts of what is in view.
+  extendRange(part: number): void {
+    const { range, selected } = this.state;
+    const { from, to } = this.motion.target;
+    const middle = Math.round((from + to) / 2);
+    const [begin, end] = range ?? (selected ? [selected.start, selected.end] : [middle, middle]);
+    const isKept = range !== null && this.head !== null && range.includes(this.head);
+    const head = isKept ? this.head! : part > 0 ? end : begin;
+    const anchor = head === end ? begin : end;
+    const next = Math.round(head + part * (to - from));
+    this.head = next;
+    this.setRange(next < anchor ? [next, anchor] : [anchor, Math.max(next, anchor + 1)]);
+    if (next < from || next > to) this.moveTo(pan(this.motion.target, this.whole(), part * 2));
   }
 
   clearSelection(): void {
@@ -337,9 +217,17 @@ export class Timeline {
     return this.stepper.selectIn(step);
   }
 
+  // Where events are too many to be told apart, it zooms in first.
   step(by: 1 | -1): void {
     const near = visibleItems(this.layout.scrolled, this.scroll, this.scroll + this.height);
-    this.stepper.step(by, near, this.view);
+    if (this.stepper.step(by, near, this.view)) return;
+    const { selected } = this.state;
+    if (selected) {
+      if (!isExactAt(selected, this.segmentsOf(selected.track))) this.zoomToSelected();
+      return;
+    }
+    const dense = densestStep(near, this.view, this.segmentsOf);
+    if (dense && !this.selectIn(dense)) this.moveTo(around(dense.from, dense.to, this.whole()));
   }
 
   stepRow(by: 1 | -1): void {
@@ -350,7 +238,16 @@ export class Timeline {
     const { selected } = this.state;
     const here = isNext && selected ? selected.start : null;
     const after = here === null ? null : direction === "forward" ? here + 1 : here;
+    this.isFound = finder(text);
     this.asks.search(text, after, direction, (event) => this.select(event, true));
+    this.wake();
+  }
+
+  // As a link has it: matches are counted and stand out, and what is selected stays.
+  showSearch(text: string): void {
+    this.isFound = finder(text);
+    this.asks.search(text, null, "forward", null);
+    this.wake();
   }
 
   // Draws faintly what does not have this in its name.
@@ -360,15 +257,6 @@ export class Timeline {
   }
 
   // ---- Drawing
-
-  // What all tracks would take.
-  get fullHeight(): number {
-    return this.layout.height + this.height - this.room;
-  }
-
-  private get room(): number {
-    return this.height - RULER_PX - this.layout.pinnedHeight;
-  }
 
   // At once, in the size and the colours that the page has now. True: there is more to come.
   redraw(): boolean {
@@ -394,7 +282,7 @@ export class Timeline {
     this.draw(performance.now());
   }
 
-  private wake(): void {
+  protected override wake(): void {
     if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.draw(now));
   }
 
@@ -471,14 +359,6 @@ export class Timeline {
     if (this.motion.isMoving) this.wake();
     const isBusy = this.state.problem === null && this.fetcher.lacks(wanted);
     this.dom.root.setAttribute("aria-busy", String(isBusy));
-  }
-
-  private tellView(): void {
-    if (this.tellTimer !== 0) return;
-    this.tellTimer = window.setTimeout(() => {
-      this.tellTimer = 0;
-      this.store.set({ view: this.motion.target });
-    }, TELL_VIEW_MS);
   }
 
   // ---- Pointer and keys

@@ -13,6 +13,7 @@ import {
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { count, duration, UNKNOWN } from "../base/format";
+import { useIsDark } from "../base/media";
 import {
   BINARY_STEPS,
   nearestIndex,
@@ -60,7 +61,6 @@ export interface ChartProps {
 }
 
 const COLORS = ["--accent", "--k-reduction", "--k-gather", "--k-softmax", "--k-norm", "--k-comm"];
-const DARK = "(prefers-color-scheme: dark)";
 const AXIS_PX = 68;
 
 function colorOf(series: ChartSeries, index: number): string {
@@ -80,17 +80,6 @@ function faded(color: string): string {
 
 function isKnown(value: number | null | undefined): value is number {
   return value !== null && value !== undefined;
-}
-
-function useScheme(): boolean {
-  const [isDark, setIsDark] = useState(() => window.matchMedia(DARK).matches);
-  useEffect(() => {
-    const media = window.matchMedia(DARK);
-    const changed = () => setIsDark(media.matches);
-    media.addEventListener("change", changed);
-    return () => media.removeEventListener("change", changed);
-  }, []);
-  return isDark;
 }
 
 function dataOf(x: number[], series: ChartSeries[]): uPlot.AlignedData {
@@ -153,7 +142,7 @@ export function Chart(props: ChartProps) {
   const plot = useRef<uPlot | null>(null);
   const latest = useRef(props);
   latest.current = props;
-  const isDark = useScheme();
+  const isDark = useIsDark();
   const id = useId();
   const [ownCursor, setOwnCursor] = useState<number | null>(null);
   const cursor = props.cursor === undefined ? ownCursor : props.cursor;

@@ -13,6 +13,8 @@ export interface CodeLineRow {
   text: string | null;
   // Parts of the bar, as shares of the hottest line's.
   heat: { share: number; color: string }[];
+  // The number beside the bar.
+  figure?: string;
   // What the bar says in words.
   heatText: string;
   hint?: string | undefined;
@@ -34,6 +36,7 @@ export interface CodeViewProps {
 }
 
 const ROW_PX = 20;
+const HEAT_PX = 96;
 
 export function CodeView(props: CodeViewProps) {
   const { rows, language, chosen, onChoose, maxRows = 24, gutterWidth = 52 } = props;
@@ -50,7 +53,8 @@ export function CodeView(props: CodeViewProps) {
     () => rows.reduce((most, { text }) => Math.max(most, text?.length ?? 0), 0),
     [rows],
   );
-  const heatWidth = rows.some(({ heat }) => heat.length > 0) ? 120 : 0;
+  const heatWidth = rows.some(({ heat }) => heat.length > 0) ? HEAT_PX : 0;
+  const figureWidth = rows.reduce((most, { figure }) => Math.max(most, figure?.length ?? 0), 0);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
@@ -91,7 +95,7 @@ export function CodeView(props: CodeViewProps) {
         style={{
           height: virtual.getTotalSize(),
           position: "relative",
-          minWidth: `calc(${gutterWidth + heatWidth + 30}px + ${columns}ch)`,
+          minWidth: `calc(${gutterWidth + heatWidth + 44}px + ${figureWidth + columns}ch)`,
         }}
       >
         {virtual.getVirtualItems().map(({ index, start }) => {
@@ -111,7 +115,7 @@ export function CodeView(props: CodeViewProps) {
               className={classes.filter(Boolean).join(" ")}
               style={{
                 transform: `translateY(${start}px)`,
-                gridTemplateColumns: `${gutterWidth}px ${heatWidth}px 1fr`,
+                gridTemplateColumns: `${gutterWidth}px ${heatWidth}px calc(${figureWidth}ch + ${figureWidth === 0 ? 0 : 14}px) 1fr`,
               }}
               title={[row.heatText, row.hint].filter(Boolean).join("\n") || undefined}
               onClick={() => onChoose(index)}
@@ -123,6 +127,7 @@ export function CodeView(props: CodeViewProps) {
                 ))}
                 <span className="visually-hidden">{row.heatText}</span>
               </span>
+              <span className="code-figure num">{row.figure}</span>
               <span className="code-text">
                 {row.text === null ? (
                   <span className="faint">text not available</span>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page that fails leaves the rest working: the frame around it stays, and another page can be opened.
+// What fails leaves the rest working: of a panel, the other panels; of a page, the frame around it.
 import { Component, type ReactNode } from "react";
-import { Problem } from "../api/client";
+import { failureOf } from "./failure";
 import { Failed } from "./states";
 
 interface Props {
-  // Another one gives the page another try.
+  // "page" or "panel".
+  what: string;
+  // Another one gives it another try.
   of: string;
   children: ReactNode;
 }
@@ -24,12 +26,11 @@ export class ErrorBoundary extends Component<Props, { error: unknown }> {
   override render() {
     const { error } = this.state;
     if (error === null) return this.props.children;
-    const detail = error instanceof Error ? error.message : String(error);
-    return (
-      <Failed
-        problem={new Problem(-1, "This page failed", detail)}
-        retry={() => window.location.reload()}
-      />
-    );
+    const { problem, action } = failureOf(error, this.props.what);
+    const retry = () => {
+      if (action === "Reload") window.location.reload();
+      else this.setState({ error: null });
+    };
+    return <Failed problem={problem} retry={retry} action={action} />;
   }
 }

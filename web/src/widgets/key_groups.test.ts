@@ -37,5 +37,6 @@ it("writes keys as they are labelled", () => {
   expect(keyParts("g k")).toEqual(["g", "k"]);
   expect(keyParts("ArrowLeft")).toEqual(["←"]);
   expect(keyParts(" ")).toEqual(["Space"]);
+  expect(keyParts("Shift+ArrowRight")).toEqual(["Shift", "→"]);
   expect(keyParts("Mod+k")[0]).toMatch(/K$/);
 });

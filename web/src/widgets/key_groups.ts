@@ -50,6 +50,7 @@ const isApple = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navig
 export function keyParts(keys: string): string[] {
   if (keys === " ") return ["Space"];
   return keys
+    .replace("Shift+", "Shift ")
     .split(" ")
     .map((part) => part.replace(/^Mod\+(.)$/, (_, key: string) => `Mod+${key.toUpperCase()}`))
     .map((part) => part.replace("Mod+", isApple ? "⌘ " : "Ctrl "))

@@ -6,6 +6,8 @@ import { useApi } from "../api/hooks";
 import { pathOf, sessionPath } from "../api/paths";
 import type { Session } from "../api/types";
 import { navigate } from "../base/address";
+import { copyText } from "../base/clipboard";
+import { EXPORT_FORMATS } from "../base/export_formats";
 import { duration, wallTime } from "../base/format";
 import type { KeyAction } from "../base/keys";
 import type { PaletteItem } from "./palette_items";
@@ -17,14 +19,6 @@ interface Named {
 }
 
 const MOST_NAMES = 2000;
-const EXPORTS: [string, string][] = [
-  ["perfetto", "Export for Perfetto"],
-  ["chrome", "Export as a Chrome trace"],
-  ["speedscope", "Export for speedscope"],
-  ["pprof", "Export for pprof"],
-  ["csv", "Export as CSV tables"],
-  ["json", "Export as JSON"],
-];
 
 function goTo(address: string): () => void {
   return () => navigate(address);
@@ -33,7 +27,10 @@ function goTo(address: string): () => void {
 // Keys that work on the page are actions, too. Those of this dialog and single moves are not.
 export function keyItems(keys: KeyAction[]): PaletteItem[] {
   return keys
-    .filter(({ keys: pressed }) => pressed !== "Mod+k" && !/^(Arrow|Escape|Enter)/.test(pressed))
+    .filter(
+      ({ keys: pressed }) =>
+        pressed !== "Mod+k" && !/^(Shift\+)?(Arrow|Escape|Enter)/.test(pressed),
+    )
     .map(({ keys: pressed, what, run }) => {
       const isPage = pressed.startsWith("g ");
       return {
@@ -66,10 +63,10 @@ function sessionActions(session: string): PaletteItem[] {
     action("Compare with another session", goTo(`/compare?a=${id}`)),
     action("Open in Perfetto", goTo(`/s/${id}/log?open=perfetto`)),
     action("Copy the link to this view", () => {
-      void navigator.clipboard.writeText(window.location.href);
+      void copyText(window.location.href);
     }),
     action("All sessions", goTo("/sessions")),
-    ...EXPORTS.map(([format, text]) =>
+    ...EXPORT_FORMATS.map(({ format, action: text }) =>
       action(text, () => download(apiUrl(sessionPath(session, "/export"), { format }))),
     ),
   ];

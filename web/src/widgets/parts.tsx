@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small parts that pages are made of.
-import { createContext, type ReactNode, useState } from "react";
+import { createContext, type ReactNode, useRef, useState } from "react";
+import { copyText } from "../base/clipboard";
 import { UNKNOWN } from "../base/format";
+import { ErrorBoundary } from "./error_boundary";
 import "./parts.css";
 
 // Where a panel has room for what can be done with its content: at the end of its header.
@@ -32,7 +34,11 @@ export function Panel({
           <span className="panel-tools" ref={setTools} />
         </header>
       )}
-      <PanelTools.Provider value={tools}>{children}</PanelTools.Provider>
+      <PanelTools.Provider value={tools}>
+        <ErrorBoundary what="panel" of="">
+          {children}
+        </ErrorBoundary>
+      </PanelTools.Provider>
     </section>
   );
 }
@@ -89,19 +95,46 @@ export function Chip({ children, href }: { children: ReactNode; href?: string | 
   );
 }
 
-// Copies on a click, and says so.
-export function Copyable({ text, children }: { text: string; children?: ReactNode }) {
-  const [isCopied, setIsCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setIsCopied(true);
-    setTimeout(() => setIsCopied(false), 1200);
+const SAID_MS = 1200;
+
+// Copies, and says for a moment how that went.
+export function useCopy(): { said: "" | "copied" | "cannot copy"; copy: (text: string) => void } {
+  const [said, setSaid] = useState<"" | "copied" | "cannot copy">("");
+  const timer = useRef(0);
+  const copy = (text: string) => {
+    void copyText(text).then((isCopied) => {
+      setSaid(isCopied ? "copied" : "cannot copy");
+      clearTimeout(timer.current);
+      timer.current = window.setTimeout(() => setSaid(""), SAID_MS);
+    });
   };
+  return { said, copy };
+}
+
+// Copies on a click.
+export function Copyable({ text, children }: { text: string; children?: ReactNode }) {
+  const { said, copy } = useCopy();
   return (
-    <button className="copyable" title="Copy" onClick={() => void copy()}>
+    <button className="copyable" title="Copy" onClick={() => copy(text)}>
       {children ?? text}
       <span aria-live="polite" className="copied">
-        {isCopied ? "copied" : ""}
+        {said}
+      </span>
+    </button>
+  );
+}
+
+// A button that copies the link to what is shown.
+export function ShareButton({ what }: { what: string }) {
+  const { said, copy } = useCopy();
+  return (
+    <button
+      className="btn"
+      onClick={() => copy(window.location.href)}
+      title={`Copy the link to ${what}`}
+    >
+      <span aria-live="polite">
+        {said === "" ? "Share" : said === "copied" ? "Link copied" : "Cannot copy"}
       </span>
     </button>
   );

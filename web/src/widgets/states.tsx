@@ -42,8 +42,9 @@ export function Running({ progress }: { progress: number | null }) {
 
 function remedyOf({ status, detail }: Problem): string {
   if (status === 0) return "Start it again, then retry.";
-  if (status < 0)
-    return "Reload the page. If it stays, it is our mistake: the other pages still work.";
+  if (status === -2)
+    return "Reload the page; if it stays, see whether gpufl serve is still running.";
+  if (status < 0) return "If it stays, it is our mistake: the rest still works.";
   if (status === 401 || status === 403) {
     // The server says it, too.
     if (detail.includes("the address that gpufl")) return "";
@@ -54,7 +55,15 @@ function remedyOf({ status, detail }: Problem): string {
   return "Retry; if it stays, gpufl verify says what is wrong with the session.";
 }
 
-export function Failed({ problem, retry }: { problem: Problem; retry?: () => void }) {
+export function Failed({
+  problem,
+  retry,
+  action = "Retry",
+}: {
+  problem: Problem;
+  retry?: () => void;
+  action?: string;
+}) {
   const remedy = remedyOf(problem);
   return (
     <div className="failed" role="alert">
@@ -63,7 +72,7 @@ export function Failed({ problem, retry }: { problem: Problem; retry?: () => voi
       {remedy !== "" && <p className="dim">{remedy}</p>}
       {retry && (
         <button className="btn" onClick={retry}>
-          Retry
+          {action}
         </button>
       )}
     </div>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table that sorts, filters, is copied and saved, and holds a million rows: those in view are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from "react";
+import { useViewParameter } from "../base/address";
+import { readSort, writeSort } from "./table_sort";
 import { TableTools } from "./table_tools";
 import "./table.css";
 
@@ -22,8 +24,10 @@ export interface TableProps<Row> {
   rows: Row[];
   columns: Column<Row>[];
   rowKey: (row: Row, index: number) => string;
-  // For files that are saved, and for screen readers.
+  // For screen readers, the address, and files that are saved.
   name: string;
+  // Where files have another.
+  fileName?: string;
   sortedBy?: string;
   isAscending?: boolean;
   onOpen?: (row: Row) => void;
@@ -44,16 +48,22 @@ function compare(a: string | number | null, b: string | number | null): number {
 
 export function DataTable<Row>(props: TableProps<Row>) {
   const { rows, columns, name, onOpen, maxRows = 18 } = props;
-  const [sort, setSort] = useState({ by: props.sortedBy, isAscending: props.isAscending ?? false });
+  const [linked, setLinked] = useViewParameter("sort");
+  const keys = columns.map(({ key }) => key);
+  const { by, isAscending } = readSort(linked, name, keys) ?? {
+    by: props.sortedBy,
+    isAscending: props.isAscending ?? false,
+  };
+  const id = useId();
   const [chosen, setChosen] = useState(0);
   const [hasFocus, setHasFocus] = useState(false);
   const scroll = useRef<HTMLDivElement>(null);
   const sorted = useMemo(() => {
-    const column = columns.find(({ key }) => key === sort.by);
+    const column = columns.find(({ key }) => key === by);
     if (!column) return rows;
-    const way = sort.isAscending ? 1 : -1;
+    const way = isAscending ? 1 : -1;
     return [...rows].sort((a, b) => way * compare(column.value(a), column.value(b)));
-  }, [rows, columns, sort]);
+  }, [rows, columns, by, isAscending]);
   const virtual = useVirtualizer({
     count: sorted.length,
     getScrollElement: () => scroll.current,
@@ -65,12 +75,11 @@ export function DataTable<Row>(props: TableProps<Row>) {
     gridTemplateColumns: columns.map((c) => c.width ?? "minmax(86px, 1fr)").join(" "),
   };
 
-  const table = () => [
-    columns.map(({ key }) => key),
-    ...sorted.map((row) => columns.map((column) => column.value(row))),
-  ];
-  const sortBy = ({ key, isNumber }: Column<Row>) =>
-    setSort({ by: key, isAscending: sort.by === key ? !sort.isAscending : !isNumber });
+  const table = () => [keys, ...sorted.map((row) => columns.map((column) => column.value(row)))];
+  const sortBy = ({ key, isNumber }: Column<Row>) => {
+    const next = { by: key, isAscending: by === key ? !isAscending : !isNumber };
+    setLinked(writeSort(linked, name, next));
+  };
   const onKey = (event: KeyboardEvent) => {
     // What has the focus inside of it acts for itself.
     if (event.target !== scroll.current) return;
@@ -85,14 +94,18 @@ export function DataTable<Row>(props: TableProps<Row>) {
     if (event.key === "Enter" && row !== undefined && onOpen) onOpen(row);
   };
 
+  // Rows that open are chosen by keys, which only a grid has.
+  const opens = onOpen !== undefined;
+  const isActive = opens && chosen < sorted.length;
   return (
     <div className="data-table">
-      <TableTools name={name} table={table} rows={rows} />
+      <TableTools name={props.fileName ?? name} table={table} rows={rows} />
       <div
         ref={scroll}
         className="table-scroll"
-        role="table"
+        role={opens ? "grid" : "table"}
         aria-label={name}
+        aria-activedescendant={isActive ? `${id}-${chosen}` : undefined}
         aria-rowcount={sorted.length + 1}
         tabIndex={0}
         onKeyDown={onKey}
@@ -105,9 +118,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
             <span
               key={column.key}
               role="columnheader"
-              aria-sort={
-                sort.by !== column.key ? "none" : sort.isAscending ? "ascending" : "descending"
-              }
+              aria-sort={by !== column.key ? "none" : isAscending ? "ascending" : "descending"}
               className={column.isNumber ? "number" : ""}
               title={column.hint}
             >
@@ -116,7 +127,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
                 aria-label={column.title === "" ? column.key : undefined}
               >
                 {column.title}
-                {sort.by === column.key && (sort.isAscending ? " ↑" : " ↓")}
+                {by === column.key && (isAscending ? " ↑" : " ↓")}
               </button>
             </span>
           ))}
@@ -124,14 +135,16 @@ export function DataTable<Row>(props: TableProps<Row>) {
         <div style={{ height: virtual.getTotalSize(), position: "relative" }} role="rowgroup">
           {virtual.getVirtualItems().map(({ index, start }) => {
             const row = sorted[index] as Row;
-            const isOn =
-              props.isSelected?.(row) || (onOpen !== undefined && hasFocus && index === chosen);
+            const isSelected = props.isSelected?.(row) ?? false;
+            const isOn = isSelected || (opens && hasFocus && index === chosen);
             return (
               <div
                 key={props.rowKey(row, index)}
+                id={`${id}-${index}`}
                 role="row"
                 aria-rowindex={index + 2}
-                className={`table-row${isOn ? " on" : ""}${onOpen ? " opens" : ""}${
+                aria-selected={opens && props.isSelected ? isSelected : undefined}
+                className={`table-row${isOn ? " on" : ""}${opens ? " opens" : ""}${
                   index === sorted.length - 1 ? " last" : ""
                 }`}
                 style={{ ...grid, transform: `translateY(${start}px)` }}
@@ -141,7 +154,11 @@ export function DataTable<Row>(props: TableProps<Row>) {
                 }}
               >
                 {columns.map((column) => (
-                  <span key={column.key} role="cell" className={column.isNumber ? "number" : ""}>
+                  <span
+                    key={column.key}
+                    role={opens ? "gridcell" : "cell"}
+                    className={column.isNumber ? "number" : ""}
+                  >
                     {column.cell ? column.cell(row) : column.value(row)}
                   </span>
                 ))}

@@ -2,6 +2,7 @@
 // Copies a table and saves it; at the end of the panel's header, where the table is in a panel.
 import { useContext } from "react";
 import { createPortal } from "react-dom";
+import { copyText } from "../base/clipboard";
 import { save, toCsv } from "../base/save";
 import { PanelTools } from "./parts";
 import "./table.css";
@@ -24,7 +25,7 @@ export function TableTools({
       <button
         className="link"
         title="Copy the table, for a spreadsheet"
-        onClick={() => void navigator.clipboard.writeText(toCsv(table(), "\t"))}
+        onClick={() => void copyText(toCsv(table(), "\t"))}
       >
         Copy
       </button>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changed between two sessions, or two groups of repeats.
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
 import { useApi } from "../../api/hooks";
 import { pathOf } from "../../api/paths";
 import type { Diff } from "../../api/types";
 import { setViewParameters, useViewParameter } from "../../base/address";
-import { Badge, Kbd, Panel } from "../../widgets/parts";
-import { openPalette } from "../../widgets/palette";
+import { FindButton } from "../../widgets/find_button";
+import { Badge, Panel, ShareButton } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { TopBar } from "../../widgets/top_bar";
 import { AlignedTimelines } from "./aligned_timelines";
@@ -32,13 +32,11 @@ export default function Compare() {
         crumbs={["Compare"]}
         actions={
           <>
-            <button className="find" onClick={openPalette}>
-              Find sessions and actions <Kbd>Ctrl K</Kbd>
-            </button>
+            <FindButton what="sessions and actions" />
             <a className="btn" href="#/sessions">
               Sessions
             </a>
-            <Share />
+            <ShareButton what="this comparison" />
           </>
         }
       />
@@ -59,20 +57,6 @@ export default function Compare() {
         {isReady ? <Result a={idsA} b={idsB} /> : <Teach hasOne={idsA.length + idsB.length > 0} />}
       </main>
     </>
-  );
-}
-
-function Share() {
-  const [isCopied, setIsCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(window.location.href);
-    setIsCopied(true);
-    setTimeout(() => setIsCopied(false), 1500);
-  };
-  return (
-    <button className="btn" onClick={() => void copy()} title="Copy the link to this comparison">
-      <span aria-live="polite">{isCopied ? "Link copied" : "Share"}</span>
-    </button>
   );
 }
 
@@ -101,7 +85,7 @@ function Result({ a, b }: { a: string[]; b: string[] }) {
           <VerdictPanel diff={found} />
           <Totals diff={found} />
           <DiffTables diff={found} a={a} b={b} />
-          {a[0] !== undefined && b[0] !== undefined && <AlignedTimelines a={a[0]} b={b[0]} />}
+          <AlignedTimelines a={a} b={b} />
         </>
       )}
     </Ready>

@@ -8,6 +8,7 @@ import { count, duration, percent, plural } from "../../base/format";
 import { Badge, Panel } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { TableTools } from "../../widgets/table_tools";
 import { sessionAddress } from "../session_frame";
 import { WarpTable } from "./warp_table";
 import {
@@ -26,6 +27,22 @@ export function Totals({ diff }: { diff: Diff }) {
   const isPerIteration = diff.per_iteration !== undefined;
   return (
     <section className="panel totals" aria-label="Totals">
+      <TableTools
+        name="comparison-totals"
+        table={() => [
+          ["figure", "verdict", "change", "low", "high", "a", "b"],
+          ...diff.totals.map(({ metric, verdict, change, low, high, a, b }) => [
+            metric,
+            verdict,
+            change,
+            low,
+            high,
+            a,
+            b,
+          ]),
+        ]}
+        rows={diff.totals}
+      />
       {diff.totals.map((entry) => (
         <div key={entry.metric}>
           <small>{figureText(entry, isPerIteration)}</small>

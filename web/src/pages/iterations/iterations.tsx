@@ -18,6 +18,7 @@ import { Chart } from "../../widgets/chart";
 import { Badge, Facts, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { TableTools } from "../../widgets/table_tools";
 import { sessionAddress } from "../session_frame";
 import { BenchmarkScopes } from "./benchmarks";
 import { StepDetail } from "./step_detail";
@@ -171,6 +172,16 @@ function Outliers({ session, steps, data }: { session: string; steps: Step[]; da
   const slowest = steps
     .filter(({ kind }) => kind === "outlier")
     .sort((a, b) => b.duration_ns - a.duration_ns);
+  const table = () => [
+    ["step", "start_ns", "duration_ns", "of_median", "reason"],
+    ...slowest.map((step) => [
+      step.number,
+      step.start_ns,
+      step.duration_ns,
+      median > 0 ? step.duration_ns / median : null,
+      reasonOf(step, median, kernelMedian),
+    ]),
+  ];
   return (
     <Panel
       title="Outliers"
@@ -180,6 +191,7 @@ function Outliers({ session, steps, data }: { session: string; steps: Step[]; da
           : `${plural(slowest.length, "step")} far above the median, slowest first`
       }
     >
+      {slowest.length > 0 && <TableTools name="outliers" table={table} rows={slowest} />}
       {slowest.length > 0 && (
         <ul className="steps-outliers">
           {slowest.slice(0, 8).map((step) => (

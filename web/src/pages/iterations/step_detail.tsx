@@ -4,9 +4,11 @@ import { useApi } from "../../api/hooks";
 import { sectionPath, sessionPath } from "../../api/paths";
 import { count, duration, exactTime, isUnknown, percent } from "../../base/format";
 import { Panel } from "../../widgets/parts";
+import { PlainTable } from "../../widgets/plain_table";
 import { Ready } from "../../widgets/states";
+import type { Column } from "../../widgets/table";
 import { sessionHref } from "../session_frame";
-import { kernelsIn } from "./step_kernels";
+import { kernelsIn, type Used } from "./step_kernels";
 import type { Step } from "./steps";
 
 const NAMES = 12;
@@ -45,6 +47,35 @@ function Busy({ session, step }: { session: string; step: Step }) {
       })}
     </>
   );
+}
+
+function columnsOf(session: string): Column<Used>[] {
+  return [
+    {
+      key: "kernel",
+      title: "Kernels with the most time in it",
+      value: ({ name }) => name,
+      cell: ({ name, label }) => (
+        <a href={sessionHref(session, `kernels/${encodeURIComponent(name)}`)} title={name}>
+          {label}
+        </a>
+      ),
+    },
+    {
+      key: "launches",
+      title: "Launches",
+      value: (row) => row.count,
+      cell: (row) => count(row.count),
+      isNumber: true,
+    },
+    {
+      key: "busy_ns",
+      title: "Time",
+      value: ({ busy_ns }) => busy_ns,
+      cell: ({ busy_ns }) => duration(busy_ns),
+      isNumber: true,
+    },
+  ];
 }
 
 export function StepDetail({
@@ -86,31 +117,12 @@ export function StepDetail({
             const used = kernelsIn(data.tracks);
             if (used.length === 0) return <p className="dim">No kernel ran in it.</p>;
             return (
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Kernels with the most time in it</th>
-                    <th scope="col">Launches</th>
-                    <th scope="col">Time</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {used.slice(0, NAMES).map(({ name, label, count: launches, busy_ns }) => (
-                    <tr key={name}>
-                      <td>
-                        <a
-                          href={sessionHref(session, `kernels/${encodeURIComponent(name)}`)}
-                          title={name}
-                        >
-                          {label}
-                        </a>
-                      </td>
-                      <td className="num">{count(launches)}</td>
-                      <td className="num">{duration(busy_ns)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+              <PlainTable
+                name={`step-${step.number}-kernels`}
+                rows={used.slice(0, NAMES)}
+                columns={columnsOf(session)}
+                rowKey={({ name }) => name}
+              />
             );
           }}
         </Ready>

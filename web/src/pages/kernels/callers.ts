@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where launches of a kernel come from: what the log tells, and why it does not tell the rest.
 import type { KernelCallers, KernelGroup } from "../../api/types";
-import { count, duration, isUnknown, plural } from "../../base/format";
-import { sentence } from "./groups";
+import { count, duration, isUnknown, plural, sentence } from "../../base/format";
 
 // What people can act on first.
 export const CALLER_KINDS = [

@@ -7,6 +7,7 @@ import { setViewParameters, useViewParameter } from "../../base/address";
 import { count, duration, percent, plural } from "../../base/format";
 import { Bar, Chip, Copyable, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
+import { TableTools } from "../../widgets/table_tools";
 import { sessionHref } from "../session_frame";
 import {
   type CallerKind,
@@ -102,8 +103,13 @@ function Callers({ session, view }: { session: string; view: CallerView }) {
   const [isWhole, setIsWhole] = useState(false);
   const shown = isWhole ? view.rows : view.rows.slice(0, SHOWN);
   const hidden = view.rows.length - shown.length;
+  const table = () => [
+    [view.kind, "launches", "total_ns", "share"],
+    ...view.rows.map(({ fullName, launches, total, share }) => [fullName, launches, total, share]),
+  ];
   return (
     <>
+      <TableTools name={`launched-from-${view.kind}`} table={table} rows={view.rows} />
       <ul className="callers">
         {shown.map((row) => (
           <li key={row.id}>

@@ -4,7 +4,8 @@ import { type ReactNode, useMemo } from "react";
 import { count, percent, plural } from "../../base/format";
 import { type CodeLineRow, CodeView } from "../../widgets/code_view";
 import { type HeatRow, hexOffset, type Pane } from "./code_model";
-import { stallColor, stallWords } from "./stalls";
+import { barOf, countWords, figureOf, type HeatBy } from "./heat";
+import { stallWords } from "./stalls";
 
 export type Side = "left" | "right";
 export interface Chosen {
@@ -22,15 +23,13 @@ function heatText(row: HeatRow, all: number): string {
   return `${plural(row.samples, "sample")}, ${percent(row.samples / Math.max(all, 1))}: ${parts.join(", ")}`;
 }
 
-function viewRows(pane: Pane, all: number, side: Side): CodeLineRow[] {
+function viewRows(pane: Pane, all: number, side: Side, by: HeatBy): CodeLineRow[] {
   return pane.rows.map((row) => ({
     gutter: side === "right" ? hexOffset(row.at) : String(row.at),
     text: row.text,
-    heat: row.stack.map(({ reason, samples }) => ({
-      share: samples / Math.max(pane.most, 1),
-      color: stallColor(reason),
-    })),
-    heatText: heatText(row, all),
+    heat: barOf(row, by, pane.most),
+    figure: figureOf(row, by),
+    heatText: [heatText(row, all), ...countWords(row.counts)].filter(Boolean).join("\n"),
     hint: row.hint,
   }));
 }
@@ -40,14 +39,16 @@ export function Half(props: {
   pane: Pane;
   head: ReactNode;
   samples: number;
+  by: HeatBy;
+  maxRows?: number;
   chosen: Chosen | null;
   linked: ReadonlySet<number>;
   found: ReadonlySet<number>;
   scrollTo: number | null;
   onChoose: (chosen: Chosen) => void;
 }) {
-  const { side, pane, chosen, samples } = props;
-  const rows = useMemo(() => viewRows(pane, samples, side), [pane, samples, side]);
+  const { side, pane, chosen, samples, by } = props;
+  const rows = useMemo(() => viewRows(pane, samples, side, by), [pane, samples, side, by]);
   const own = chosen?.side === side ? chosen.row : null;
   return (
     <div className="code-half">
@@ -61,6 +62,7 @@ export function Half(props: {
         found={props.found}
         scrollTo={props.scrollTo}
         onChoose={(row) => props.onChoose({ side, row })}
+        {...(props.maxRows === undefined ? {} : { maxRows: props.maxRows })}
       />
     </div>
   );

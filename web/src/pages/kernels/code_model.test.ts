@@ -9,6 +9,8 @@ import {
   linkBack,
   nextHot,
   ptxPane,
+  rowName,
+  rowNamed,
   sourcePanes,
 } from "./code_model";
 import { legendOf, stackOf, stallOrder } from "./stalls";
@@ -104,6 +106,43 @@ describe("code", () => {
       { reason: "wait", samples: 10 },
     ]);
     expect(panes[1]!.rows[0]!.text).toBeNull();
+  });
+  it("is heated by what was counted, with lines that no sample fell on", () => {
+    const of = (warps: number) => ({
+      warps,
+      threads: warps,
+      threads_predicated_on: warps,
+      sectors: 0,
+      sectors_ideal: 0,
+      shared_passes: 0,
+      shared_passes_ideal: 0,
+    });
+    const counted: CodeImage = {
+      ...image,
+      counted_lines: [
+        { file: "/a/h.cuh", line: 90, counts: of(500) },
+        { file: "/a/k.cu", line: 5, counts: of(30) },
+        { file: "/a/h.cuh", line: 91, counts: of(7) },
+        { file: null, line: null, counts: of(1) },
+      ],
+    };
+    const panes = sourcePanes(code, counted, order, "executed");
+    expect(panes.map(({ title, most }) => [title, most])).toEqual([
+      ["h.cuh", 500],
+      ["k.cu", 30],
+    ]);
+    expect(hottest(panes[0]!.rows).map((i) => panes[0]!.rows[i]!.at)).toEqual([90, 91]);
+    expect(panes[1]!.rows[1]).toMatchObject({ at: 5, samples: 10, heat: 30 });
+  });
+  it("knows rows by what an address calls them", () => {
+    const [left = null] = sourcePanes(code, image, order);
+    const right = instructionPane(image, order);
+    expect(rowNamed("7", left, right)).toEqual({ side: "left", row: 3 });
+    expect(rowNamed("0x20", left, right)).toEqual({ side: "right", row: 2 });
+    for (const wrong of [null, "", "9999", "0x7", "7.0"]) {
+      expect(rowNamed(wrong, left, right)).toBeNull();
+    }
+    expect(rowNamed(rowName("right", 48), null, right)).toEqual({ side: "right", row: 3 });
   });
   it("links lines and instructions both ways", () => {
     const [left] = sourcePanes(code, image, order);

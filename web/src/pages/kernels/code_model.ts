@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source lines and instructions beside each other: which belongs to which, and how hot each is.
-import type { CodeImage, KernelCode, StallCounts } from "../../api/types";
+import type { CodeImage, InstructionCounts, KernelCode, StallCounts } from "../../api/types";
 import { type Language, languageOf } from "../../base/tokenizer";
-import { type StallPart, stackOf } from "./stalls";
+import { addCounts, type HeatBy, type Heated, heatOf } from "./heat";
+import { stackOf } from "./stalls";
 
-export interface HeatRow {
+interface CodeRow extends Heated {
   // A line's number, or an instruction's offset.
   at: number;
   text: string | null;
-  samples: number;
-  stack: StallPart[];
   // Rows of the other pane that belong to it, by index.
   others: number[];
   hint?: string;
+}
+
+export interface HeatRow extends CodeRow {
+  // By what the reader asks for.
+  heat: number;
 }
 
 export interface Pane {
@@ -42,26 +46,23 @@ function pane(
   id: string,
   title: string,
   language: Language,
-  rows: HeatRow[],
+  cold: CodeRow[],
+  by: HeatBy,
   isNewer = false,
 ): Pane {
-  return {
-    id,
-    title,
-    language,
-    rows,
-    isNewer,
-    most: Math.max(0, ...hottest(rows, 1).map((i) => rows[i]!.samples)),
-  };
+  const rows = cold.map((row): HeatRow => ({ ...row, heat: heatOf(row, by) }));
+  const most = rows.reduce((max, { heat }) => Math.max(max, heat), 0);
+  return { id, title, language, rows, isNewer, most };
 }
 
-export function instructionPane(image: CodeImage, order: string[]): Pane {
+export function instructionPane(image: CodeImage, order: string[], by: HeatBy = "stalls"): Pane {
   const rows = image.instructions.map(
-    ({ offset, text, samples, stalls, live_registers, places }): HeatRow => ({
+    ({ offset, text, samples, stalls, counts, live_registers, places }): CodeRow => ({
       at: offset,
       text,
       samples,
       stack: stackOf(stalls, order),
+      counts,
       others: [],
       hint: [
         live_registers === null ? "" : `${live_registers} live registers`,
@@ -71,7 +72,7 @@ export function instructionPane(image: CodeImage, order: string[]): Pane {
         .join(" · "),
     }),
   );
-  return pane("sass", "SASS", "sass", rows);
+  return pane("sass", "SASS", "sass", rows, by);
 }
 
 const LANGUAGES: Record<string, Language> = {
@@ -81,74 +82,93 @@ const LANGUAGES: Record<string, Language> = {
   "c++": "cuda",
 };
 
-// One pane for each file, that with the most samples first.
-export function sourcePanes(code: KernelCode, image: CodeImage, order: string[]): Pane[] {
+// One pane for each file, the hottest first.
+export function sourcePanes(
+  code: KernelCode,
+  image: CodeImage,
+  order: string[],
+  by: HeatBy = "stalls",
+): Pane[] {
   const indexOf = new Map(image.instructions.map(({ offset }, i) => [offset, i]));
-  const files = new Map<string, { samples: number; rows: Map<number, HeatRow> }>();
+  const files = new Map<string, Map<number, CodeRow>>();
   const fileOf = (path: string) => {
-    const file = files.get(path) ?? { samples: 0, rows: new Map<number, HeatRow>() };
-    files.set(path, file);
-    return file;
+    const rows = files.get(path) ?? new Map<number, CodeRow>();
+    files.set(path, rows);
+    return rows;
   };
   for (const line of image.lines) {
     if (line.line === null) continue;
-    const file = fileOf(line.file ?? NO_FILE);
-    file.samples += line.samples;
-    file.rows.set(line.line, {
+    fileOf(line.file ?? NO_FILE).set(line.line, {
       at: line.line,
       text: line.source,
       samples: line.samples,
       stack: stackOf(line.stalls, order),
+      counts: null,
       others: line.instructions.flatMap((offset) => indexOf.get(offset) ?? []),
     });
   }
+  for (const { file, line, counts } of image.counted_lines) {
+    if (line === null) continue;
+    const rows = fileOf(file ?? NO_FILE);
+    const known = rows.get(line);
+    if (known) known.counts = counts;
+    else rows.set(line, { ...coldRow(line, null), counts });
+  }
   for (const source of code.sources) {
-    if (!files.has(source.path)) continue;
-    const { rows } = fileOf(source.path);
+    const rows = files.get(source.path);
+    if (!rows) continue;
     source.lines.forEach((text, i) => {
       const at = source.first_line + i;
       const known = rows.get(at);
       if (known) known.text ??= text;
-      else rows.set(at, { at, text, samples: 0, stack: [], others: [] });
+      else rows.set(at, coldRow(at, text));
     });
   }
-  return [...files]
-    .sort(([, a], [, b]) => b.samples - a.samples)
-    .map(([path, { rows }]) => {
-      const text = code.sources.find((source) => source.path === path);
-      const language = LANGUAGES[text?.language ?? ""] ?? languageOf(path);
-      const sorted = [...rows.values()].sort((a, b) => a.at - b.at);
-      return pane(path, baseName(path), language, sorted, text?.newer ?? false);
-    });
+  const panes = [...files].map(([path, rows]) => {
+    const text = code.sources.find((source) => source.path === path);
+    const language = LANGUAGES[text?.language ?? ""] ?? languageOf(path);
+    const sorted = [...rows.values()].sort((a, b) => a.at - b.at);
+    return pane(path, baseName(path), language, sorted, by, text?.newer ?? false);
+  });
+  const sum = ({ rows }: Pane) => rows.reduce((all, { heat }) => all + heat, 0);
+  return panes.sort((a, b) => sum(b) - sum(a));
+}
+
+function coldRow(at: number, text: string | null): CodeRow {
+  return { at, text, samples: 0, stack: [], counts: null, others: [] };
+}
+
+interface PtxSum {
+  samples: number;
+  stalls: StallCounts;
+  counts: InstructionCounts | null;
+  others: number[];
 }
 
 // The part of the image's PTX that the kernel's instructions came from.
-export function ptxPane(image: CodeImage, order: string[]): Pane | null {
+export function ptxPane(image: CodeImage, order: string[], by: HeatBy = "stalls"): Pane | null {
   const lines = image.ptx ?? [];
   const used = image.instructions.flatMap(({ ptx_line }) => ptx_line ?? []);
   if (lines.length === 0 || used.length === 0) return null;
   const first = used.reduce((a, b) => Math.min(a, b));
   const last = used.reduce((a, b) => Math.max(a, b));
-  const counts = new Map<number, { samples: number; stalls: StallCounts; others: number[] }>();
-  image.instructions.forEach(({ ptx_line, samples, stalls }, i) => {
+  const sums = new Map<number, PtxSum>();
+  image.instructions.forEach(({ ptx_line, samples, stalls, counts }, i) => {
     if (ptx_line === null) return;
-    const sum = counts.get(ptx_line) ?? { samples: 0, stalls: {}, others: [] };
-    counts.set(ptx_line, sum);
+    const sum = sums.get(ptx_line) ?? { samples: 0, stalls: {}, counts: null, others: [] };
+    sums.set(ptx_line, sum);
     sum.samples += samples;
+    sum.counts = addCounts(sum.counts, counts);
     sum.others.push(i);
     addStalls(sum.stalls, stalls);
   });
-  const rows = lines.slice(first - 1, last).map((text, i): HeatRow => {
-    const of = counts.get(first + i);
-    return {
-      at: first + i,
-      text,
-      samples: of?.samples ?? 0,
-      stack: stackOf(of?.stalls ?? {}, order),
-      others: of?.others ?? [],
-    };
+  const rows = lines.slice(first - 1, last).map((text, i): CodeRow => {
+    const of = sums.get(first + i);
+    if (!of) return coldRow(first + i, text);
+    const { samples, stalls, counts, others } = of;
+    return { at: first + i, text, samples, stack: stackOf(stalls, order), counts, others };
   });
-  return pane("ptx", "PTX", "ptx", rows);
+  return pane("ptx", "PTX", "ptx", rows, by);
 }
 
 // Without instructions there is no heat: the kernel's own PTX, to read.
@@ -159,8 +179,8 @@ export function coldPtxPane(image: CodeImage, functionName: string): Pane | null
   const length = lines.slice(first).findIndex((line) => line.startsWith("}"));
   const rows = lines
     .slice(first, length < 0 ? undefined : first + length + 1)
-    .map((text, i): HeatRow => ({ at: first + 1 + i, text, samples: 0, stack: [], others: [] }));
-  return pane("ptx", "PTX", "ptx", rows);
+    .map((text, i) => coldRow(first + 1 + i, text));
+  return pane("ptx", "PTX", "ptx", rows, "stalls");
 }
 
 // From each instruction to rows of the pane on the left.
@@ -170,11 +190,28 @@ export function linkBack(left: Pane, right: Pane): Pane {
   return { ...right, rows: right.rows.map((row, i) => ({ ...row, others: others[i] ?? [] })) };
 }
 
-// Rows with samples, most first.
-export function hottest(rows: HeatRow[], most = Infinity): number[] {
-  const found = rows.flatMap((row, i) => (row.samples > 0 ? [i] : []));
-  found.sort((a, b) => rows[b]!.samples - rows[a]!.samples || a - b);
-  return found.slice(0, most);
+// Rows that are not cold, the hottest first.
+export function hottest(rows: HeatRow[]): number[] {
+  const found = rows.flatMap(({ heat }, i) => (heat > 0 ? [i] : []));
+  return found.sort((a, b) => rows[b]!.heat - rows[a]!.heat || a - b);
+}
+
+// A row as an address has it: a line's number, or an instruction's offset as "0x1a0".
+export function rowName(side: "left" | "right", at: number): string {
+  return side === "right" ? `0x${at.toString(16)}` : String(at);
+}
+
+// Where an address leads; null: such a row is not here.
+export function rowNamed(
+  name: string | null,
+  left: Pane | null,
+  right: Pane,
+): { side: "left" | "right"; row: number } | null {
+  if (name === null) return null;
+  const side = name.startsWith("0x") ? "right" : "left";
+  const rows = (side === "right" ? right : left)?.rows ?? [];
+  const row = rows.findIndex(({ at }) => rowName(side, at) === name);
+  return row < 0 ? null : { side, row };
 }
 
 // The one that follows in order of heat; from a cold row, the hottest.

@@ -2,8 +2,10 @@
 // Source and SASS side by side, with where the samples fell.
 import { useMemo, useRef, useState } from "react";
 import type { CodeImage, KernelCode } from "../../api/types";
+import { setViewParameters, useViewParameter } from "../../base/address";
 import { plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
+import { useMedia } from "../../base/media";
 import { Kbd, Panel, Swatch } from "../../widgets/parts";
 import { type Chosen, Half, LeftHead, NONE, type Side } from "./code_half";
 import {
@@ -17,39 +19,59 @@ import {
   nextHot,
   type Pane,
   ptxPane,
+  rowName,
+  rowNamed,
   sourcePanes,
 } from "./code_model";
+import { type Heat, type HeatBy, heatsOf, legendFor } from "./heat";
+import { HeatChoice } from "./heat_choice";
 import { MissingList } from "./missing_list";
-import { legendOf, stallColor, stallOrder, stallWords } from "./stalls";
+import { legendOf, stallOrder } from "./stalls";
 
 function hottestOf(rows: HeatRow[], among: number[]): number | null {
   return among.reduce<number | null>(
-    (best, i) => (best === null || rows[i]!.samples > rows[best]!.samples ? i : best),
+    (best, i) => (best === null || rows[i]!.heat > rows[best]!.heat ? i : best),
     null,
   );
 }
 
-function Code({ code, image }: { code: KernelCode; image: CodeImage }) {
+const STACKED = "(max-width: 1000px)";
+const STACKED_ROWS = 14;
+
+function Code({
+  code,
+  image,
+  heats,
+  by,
+}: {
+  code: KernelCode;
+  image: CodeImage;
+  heats: Heat[];
+  by: HeatBy;
+}) {
   const order = useMemo(() => stallOrder(code.stalls).map(({ reason }) => reason), [code]);
   const panes = useMemo(() => {
-    const ptx = ptxPane(image, order);
-    return [...sourcePanes(code, image, order), ...(ptx ? [ptx] : [])];
-  }, [code, image, order]);
-  const [paneId, setPaneId] = useState<string | null>(null);
-  const left = panes.find(({ id }) => id === paneId) ?? panes[0] ?? null;
+    const ptx = ptxPane(image, order, by);
+    return [...sourcePanes(code, image, order, by), ...(ptx ? [ptx] : [])];
+  }, [code, image, order, by]);
+  const [file] = useViewParameter("file");
+  const [line, setLine] = useViewParameter("line");
+  const left = panes.find(({ id }) => id === file) ?? panes[0] ?? null;
   const right = useMemo(() => {
-    const pane = instructionPane(image, order);
+    const pane = instructionPane(image, order, by);
     return left ? linkBack(left, pane) : pane;
-  }, [image, order, left]);
+  }, [image, order, by, left]);
   const lead: Side = left && left.most > 0 ? "left" : "right";
   const of = (side: Side) => (side === "left" && left ? left.rows : right.rows);
-  const hot = hottest(of(lead), 1)[0];
-  const [chosen, setChosen] = useState<Chosen | null>(
-    hot === undefined ? null : { side: lead, row: hot },
-  );
+  const hot = hottest(of(lead))[0];
+  const chosen: Chosen | null =
+    rowNamed(line, left, right) ?? (hot === undefined ? null : { side: lead, row: hot });
   const [isMoved, setIsMoved] = useState(true);
   const [find, setFind] = useState("");
   const input = useRef<HTMLInputElement>(null);
+  const isStacked = useMedia(STACKED);
+  const maxRows = isStacked && left ? STACKED_ROWS : undefined;
+  const setChosen = ({ side, row }: Chosen) => setLine(rowName(side, of(side)[row]!.at));
 
   const found = useMemo(
     () => ({
@@ -94,8 +116,12 @@ function Code({ code, image }: { code: KernelCode; image: CodeImage }) {
     setIsMoved(false);
   };
   const showPane = (id: string) => {
-    setPaneId(id);
-    if (chosen?.side === "left") setChosen(null);
+    const isFirst = id === panes[0]?.id;
+    setViewParameters({
+      file: isFirst ? null : id,
+      ...(chosen?.side === "left" ? { line: null } : {}),
+    });
+    setIsMoved(true);
   };
   const rank = chosen ? hottest(of(chosen.side)).indexOf(chosen.row) : -1;
   const { resources, architecture } = image;
@@ -122,6 +148,7 @@ function Code({ code, image }: { code: KernelCode; image: CodeImage }) {
         {find !== "" && (
           <span className="dim num">{plural(matches.length, "match", "matches")}</span>
         )}
+        <HeatChoice heats={heats} by={by} counts={image.counts} />
         <span className="grow" />
         {rank >= 0 && (
           <span className="dim num">{rank === 0 ? "hottest" : `hot no. ${rank + 1}`}</span>
@@ -141,6 +168,8 @@ function Code({ code, image }: { code: KernelCode; image: CodeImage }) {
             pane={left}
             head={<LeftHead panes={panes} pane={left} chosen={chosen} onPane={showPane} />}
             samples={image.samples}
+            by={by}
+            {...(maxRows === undefined ? {} : { maxRows })}
             chosen={chosen}
             linked={otherSide === "left" ? linked : NONE}
             found={found.left}
@@ -165,6 +194,8 @@ function Code({ code, image }: { code: KernelCode; image: CodeImage }) {
             </>
           }
           samples={image.samples}
+          by={by}
+          {...(maxRows === undefined ? {} : { maxRows })}
           chosen={chosen}
           linked={otherSide === "right" ? linked : NONE}
           found={found.right}
@@ -187,6 +218,7 @@ function ColdPtx({ pane }: { pane: Pane }) {
           <span>PTX, without heat: samples are of instructions, which were not disassembled</span>
         }
         samples={0}
+        by="stalls"
         chosen={chosen}
         linked={NONE}
         found={NONE}
@@ -198,43 +230,48 @@ function ColdPtx({ pane }: { pane: Pane }) {
 }
 
 export function CodePanel({ code, note }: { code: KernelCode; note: string }) {
-  const [imageAt, setImageAt] = useState(0);
-  const image = code.images[imageAt] ?? code.images[0];
+  const [hash] = useViewParameter("image");
+  const [wanted] = useViewParameter("heat");
+  const image = code.images.find((one) => one.hash === hash) ?? code.images[0];
   const hasCode = image !== undefined && image.instructions.length > 0;
   const ptx = image && !hasCode ? coldPtxPane(image, code.function) : null;
-  const legend = hasCode ? legendOf(stallOrder(code.stalls)) : [];
+  const heats = hasCode ? heatsOf(image) : [];
+  const by = (heats.find((heat) => heat.by === wanted) ?? heats[0])?.by ?? "stalls";
+  const legend = heats.length > 0 ? legendFor(by, legendOf(stallOrder(code.stalls))) : [];
   return (
     <Panel
       title={hasCode || !ptx ? "Source and SASS" : "PTX"}
       note={hasCode ? note : undefined}
       actions={
         <>
-          {code.images.length > 1 && (
+          <span className="code-legend">
+            {legend.map(({ color, words }) => (
+              <span key={words}>
+                <Swatch color={color} />
+                {words}
+              </span>
+            ))}
+          </span>
+          {image !== undefined && code.images.length > 1 && (
             <select
               aria-label="Image"
-              value={imageAt}
-              onChange={(event) => setImageAt(Number(event.target.value))}
+              value={image.hash}
+              onChange={(event) =>
+                setViewParameters({ image: event.target.value, file: null, line: null })
+              }
             >
-              {code.images.map(({ hash, samples }, i) => (
-                <option key={hash} value={i}>
-                  image {hash.slice(0, 8)}, {plural(samples, "sample")}
+              {code.images.map(({ hash: other, samples }) => (
+                <option key={other} value={other}>
+                  image {other.slice(0, 8)}, {plural(samples, "sample")}
                 </option>
               ))}
             </select>
           )}
-          <span className="code-legend">
-            {legend.map(({ reason }) => (
-              <span key={reason}>
-                <Swatch color={stallColor(reason)} />
-                {stallWords(reason)}
-              </span>
-            ))}
-          </span>
         </>
       }
     >
       <MissingList of={code.missing} />
-      {hasCode && <Code key={image.hash} code={code} image={image} />}
+      {hasCode && <Code key={image.hash} code={code} image={image} heats={heats} by={by} />}
       {ptx && <ColdPtx pane={ptx} />}
     </Panel>
   );

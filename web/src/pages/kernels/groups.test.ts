@@ -82,6 +82,14 @@ describe("groups of kernels", () => {
     expect(rows[0]?.config?.block?.[0]).toBe(128);
     expect(rows[1]).toMatchObject({ kernel: "gemm", configs: 1 });
   });
+  it("shows all that the index has where the report is of a part", () => {
+    const part = { ...section, count: 2 };
+    expect(rowsBy("name", list, part).map(({ label }) => label)).toEqual(["mul", "mul"]);
+    expect(rowsBy("name", list, part)[0]).toMatchObject({ configs: 2 });
+    expect(findKernel("mul<4>()", list, part)?.label).toBe("mul");
+    expect(findKernel("mul<4>()", list, section)?.label).toBe("mul [4]");
+    expect(findKernel("mul [4]", list, part)).toBe(list.by_name[0]);
+  });
   it("leads from a configuration to its kernel", () => {
     expect(rowsBy("config", list, section).map(({ kernel }) => kernel)).toEqual([
       "mul<4>()",

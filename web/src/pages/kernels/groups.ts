@@ -10,7 +10,7 @@ import type {
   Report,
   Stats,
 } from "../../api/types";
-import { isUnknown, UNKNOWN, type Unknown } from "../../base/format";
+import { isUnknown, sentence, UNKNOWN, type Unknown } from "../../base/format";
 
 // What the groups of all lists have.
 export type AnyGroup = KernelGroup & { class?: KernelClass; config?: LaunchConfig };
@@ -74,12 +74,6 @@ export function splitSection({ data }: { data: Report["kernels"] | undefined }):
   return isUnknown(data) ? { section: undefined, unknown: data } : { section: data, unknown: null };
 }
 
-export function sentence(text: string): string {
-  if (text === "") return "";
-  const first = text[0]!.toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
-}
-
 export function listOf<T>(groups: T[] | { unknown: string } | undefined): T[] {
   return Array.isArray(groups) ? groups : [];
 }
@@ -126,6 +120,11 @@ function toRow(group: AnyGroup, id: string): KernelRow {
   };
 }
 
+// Of a session that is larger than what can be analysed, or that grew since, the section has a part.
+function isPart(section: Kernels | undefined, list: KernelList | undefined): boolean {
+  return section !== undefined && list !== undefined && section.count < list.count;
+}
+
 // By name the index is there first; the report adds labels that tell twins apart, and configurations.
 export function rowsBy(
   by: GroupBy,
@@ -133,7 +132,7 @@ export function rowsBy(
   section: Kernels | undefined,
 ): KernelRow[] {
   if (by === "name") {
-    const named = section ? listOf(section.by_name) : [];
+    const named = section && !isPart(section, list) ? section.by_name : [];
     const groups: AnyGroup[] = named.length > 0 ? named : (list?.by_name ?? []);
     const configs = configsByKernel(section);
     return groups.map((group) => {
@@ -201,10 +200,11 @@ export function findKernel(
   list: KernelList | undefined,
   section: Kernels | undefined,
 ): AnyGroup | null {
-  const all: AnyGroup[] = [...listOf(section?.by_name), ...(list?.by_name ?? [])];
-  return (
-    all.find((group) => kernelKey(group) === kernel) ??
-    all.find(({ label }) => label === kernel) ??
-    null
-  );
+  const named: AnyGroup[] = section?.by_name ?? [];
+  const indexed: AnyGroup[] = list?.by_name ?? [];
+  const all = isPart(section, list) ? [...indexed, ...named] : [...named, ...indexed];
+  const byKey = (key: string) => all.find((group) => kernelKey(group) === key);
+  // Labels of the report tell twins apart, those of the index may not.
+  const labelled = [...named, ...indexed].find(({ label }) => label === kernel);
+  return byKey(kernel) ?? (labelled && byKey(kernelKey(labelled))) ?? null;
 }

@@ -14,6 +14,7 @@ import {
   plural,
   timeQuantity,
   shownName,
+  sentence,
 } from "../../base/format";
 import { Copyable, type FactProps, Facts, Panel, Swatch } from "../../widgets/parts";
 import { Empty, Ready, Running, Skeleton } from "../../widgets/states";
@@ -27,7 +28,6 @@ import {
   configWords,
   findKernel,
   kernelKey,
-  sentence,
   splitSection,
 } from "./groups";
 import { LaunchesPanel, useLaunches } from "./launches_panel";

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // All kernels of a session in one table, in groups of the reader's choice.
-import { useMemo, useRef, useSyncExternalStore } from "react";
+import { useMemo, useRef } from "react";
 import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
 import { navigate, setViewParameters, useViewParameter } from "../../base/address";
-import { count, duration, plural } from "../../base/format";
+import { count, duration, plural, sentence } from "../../base/format";
 import { useKeys } from "../../base/keys";
+import { useMedia } from "../../base/media";
 import { Kbd, Panel } from "../../widgets/parts";
 import { Empty, Failed, Ready, Skeleton } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
@@ -18,7 +19,6 @@ import {
   GROUPINGS,
   type KernelRow,
   rowsBy,
-  sentence,
   splitSection,
   whyNot,
 } from "./groups";
@@ -26,17 +26,7 @@ import { columnsFor } from "./kernel_columns";
 import { WithCode } from "./with_code";
 import "./kernels.css";
 
-const NARROW = window.matchMedia("(max-width: 1100px)");
-
-function useIsNarrow(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      NARROW.addEventListener("change", listener);
-      return () => NARROW.removeEventListener("change", listener);
-    },
-    () => NARROW.matches,
-  );
-}
+const NARROW = "(max-width: 1100px)";
 
 function GroupChoice({ by, reasonOf }: { by: GroupBy; reasonOf: (by: GroupBy) => string | null }) {
   return (
@@ -62,13 +52,29 @@ function GroupChoice({ by, reasonOf }: { by: GroupBy; reasonOf: (by: GroupBy) =>
   );
 }
 
+// Where there is no room for all columns: they scroll sideways.
+function ColumnChoice({ hasAll }: { hasAll: boolean }) {
+  return (
+    <button
+      className="link"
+      aria-pressed={hasAll}
+      title="Mean, distribution and launch configuration as well"
+      onClick={() => setViewParameters({ columns: hasAll ? null : "all" })}
+    >
+      {hasAll ? "Fewer columns" : "All columns"}
+    </button>
+  );
+}
+
 export default function Kernels({ session }: { session: string }) {
   const list = useApi(sessionPath(session, "/kernels"), { limit: 10_000 });
   const loaded = useSection(session, "kernels");
   const { section, unknown } = splitSection(loaded);
   const [wanted] = useViewParameter("by");
   const [filter, setFilter] = useViewParameter("q");
-  const isNarrow = useIsNarrow();
+  const [wantedColumns] = useViewParameter("columns");
+  const hasNoRoom = useMedia(NARROW);
+  const isNarrow = hasNoRoom && wantedColumns !== "all";
   const find = useRef<HTMLInputElement>(null);
   const by = GROUPINGS.find((grouping) => grouping.by === wanted)?.by ?? "name";
   useKeys([{ keys: "/", what: "Filter kernels", run: () => find.current?.focus() }]);
@@ -99,7 +105,7 @@ export default function Kernels({ session }: { session: string }) {
   const reasonOf = (other: GroupBy) =>
     whyNone !== null && other !== "name" ? whyNone : whyNot(section, other);
   const reason = reasonOf(by);
-  const figures = list.data ?? section;
+  const figures = by === "name" ? (list.data ?? section) : section;
 
   return (
     <Panel
@@ -126,6 +132,7 @@ export default function Kernels({ session }: { session: string }) {
     >
       <div className="kernels-bar">
         <GroupChoice by={by} reasonOf={reasonOf} />
+        {hasNoRoom && <ColumnChoice hasAll={!isNarrow} />}
         <span className="grow" />
         <span className="faint num" aria-live="polite">
           {filter
@@ -186,7 +193,8 @@ function KernelTable(props: {
       rows={shown}
       columns={props.columns}
       rowKey={(row) => row.id}
-      name={`kernels-${props.session}`}
+      name="kernels"
+      fileName={`kernels-${props.session}`}
       sortedBy="total"
       maxRows={24}
       {...(props.opens ? { onOpen: props.open } : {})}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page would show, why it does not, and what would record it.
 import type { KernelCode } from "../../api/types";
-import { sentence } from "./groups";
+import { sentence } from "../../base/format";
 import { WithCode } from "./with_code";
 
 const WORDS: Record<string, string> = {

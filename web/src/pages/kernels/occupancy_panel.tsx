@@ -2,6 +2,7 @@
 // What keeps more warps from running at once, and what would change it.
 import { useState } from "react";
 import type { DeviceLine, KernelByConfig, LaunchConfig, Multiprocessor } from "../../api/types";
+import { useViewParameter } from "../../base/address";
 import { bytes, count, percent, plural } from "../../base/format";
 import { Bar, Panel } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
@@ -205,8 +206,9 @@ export function OccupancyPanel({
   configs: KernelByConfig[];
   devices: DeviceLine[];
 }) {
-  const [at, setAt] = useState(0);
-  const config = (configs[at] ?? configs[0])?.config;
+  const [wanted, setWanted] = useViewParameter("config");
+  const at = configs[Number(wanted ?? 0)] ? Number(wanted ?? 0) : 0;
+  const config = configs[at]?.config;
   const title = "Occupancy by resource";
   if (!config || (config.block === null && config.occupancy === null)) {
     return (
@@ -224,7 +226,13 @@ export function OccupancyPanel({
     <Panel
       title={title}
       note={configs.length < 2 ? configWords(config) : undefined}
-      actions={<ConfigChoice configs={configs} at={at} onChange={setAt} />}
+      actions={
+        <ConfigChoice
+          configs={configs}
+          at={at}
+          onChange={(to) => setWanted(to === 0 ? null : String(to))}
+        />
+      }
     >
       <Bounds config={config} model={model} />
       {model ? (

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches as dots: when each began and how long it took.
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { useWidth } from "../../base/element_width";
 import { duration, exactTime } from "../../base/format";
+import { useIsDark } from "../../base/media";
 import { type Launch, nearest, plotOf } from "./launches";
 
 const HEIGHT = 190;
@@ -9,37 +11,6 @@ const LEFT = 64;
 const RIGHT = 12;
 const TOP = 10;
 const BOTTOM = 24;
-
-interface Size {
-  width: number;
-  ratio: number;
-}
-
-function useSize(of: React.RefObject<HTMLElement | null>): Size {
-  const [size, setSize] = useState<Size>({ width: 600, ratio: 1 });
-  useEffect(() => {
-    const element = of.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() =>
-      setSize({ width: element.clientWidth, ratio: window.devicePixelRatio || 1 }),
-    );
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [of]);
-  return size;
-}
-
-// Light and dark have their own colours: drawn again when the system changes.
-function useIsDark(): boolean {
-  const [isDark, setIsDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
-  useEffect(() => {
-    const query = matchMedia("(prefers-color-scheme: dark)");
-    const listener = () => setIsDark(query.matches);
-    query.addEventListener("change", listener);
-    return () => query.removeEventListener("change", listener);
-  }, []);
-  return isDark;
-}
 
 export function Scatter(props: {
   launches: Launch[];
@@ -50,7 +21,8 @@ export function Scatter(props: {
   const { launches, p99, onOpen } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const box = useRef<HTMLDivElement>(null);
-  const { width, ratio } = useSize(box);
+  const width = useWidth(box);
+  const ratio = window.devicePixelRatio || 1;
   const isDark = useIsDark();
   const [chosen, setChosen] = useState<number | null>(null);
   const plot = useMemo(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why warps of this kernel did not issue.
 import type { Report, StallKernel, WindowEstimate } from "../../api/types";
-import { count, isUnknown, percent, plural } from "../../base/format";
+import { count, isUnknown, percent, plural, sentence } from "../../base/format";
 import { Bar, Panel, Swatch } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
-import { sentence } from "./groups";
+import { TableTools } from "../../widgets/table_tools";
 import { isWaiting, stallColor, stallWords } from "./stalls";
 
 // "±0.8 points", from the wider side.
@@ -49,6 +49,20 @@ export function StallsPanel({ stalls, name }: { stalls: Report["stalls"]; name: 
       title={title}
       note={`${plural(kernel.samples, "sample")} in ${plural(stalls.windows, "window")}`}
     >
+      <TableTools
+        name="stalls"
+        table={() => [
+          ["reason", "samples", "share", "low", "high"],
+          ...kernel.stalls.map(({ reason, samples, share: { value, low, high } }) => [
+            reason,
+            samples,
+            value,
+            low,
+            high,
+          ]),
+        ]}
+        rows={kernel.stalls}
+      />
       <ul className="stalls">
         {kernel.stalls.map(({ reason, meaning, samples, share }) => (
           <li key={reason} className={isWaiting(reason) ? "" : "quiet"}>

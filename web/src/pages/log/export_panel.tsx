@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiUrl } from "../../api/client";
 import { sessionPath } from "../../api/paths";
+import { EXPORT_FORMATS } from "../../base/export_formats";
 import { Panel } from "../../widgets/parts";
-
-const FORMATS: [string, string, string][] = [
-  ["perfetto", "Perfetto", "A trace for ui.perfetto.dev and trace_processor"],
-  ["chrome", "Chrome trace", "JSON that chrome://tracing and others read"],
-  ["speedscope", "speedscope", "Flame graphs for speedscope.app"],
-  ["pprof", "pprof", "A profile for go tool pprof"],
-  ["csv", "CSV", "A tar archive with one table for each kind of row"],
-  ["json", "JSON", "All rows, one in each line"],
-];
 
 export function ExportPanel({
   session,
@@ -22,7 +14,7 @@ export function ExportPanel({
   return (
     <Panel className="log-export">
       <b>Export</b>
-      {FORMATS.map(([format, title, what]) => (
+      {EXPORT_FORMATS.map(({ format, title, what }) => (
         <a
           key={format}
           className="btn"

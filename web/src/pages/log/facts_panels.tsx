@@ -2,14 +2,13 @@
 // Facts of the session, its host and its GPUs, as the log has them.
 import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
+import type { ReportSession } from "../../api/types";
 import { duration, isUnknown, UNKNOWN, wallDate } from "../../base/format";
 import { Copyable, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { factsOf } from "./ledger";
 
-type Facts = Record<string, unknown>;
-
-const TITLES: [string, string][] = [
+const TITLES: [keyof ReportSession, string][] = [
   ["command", "Command"],
   ["app", "Program"],
   ["process", "Process"],
@@ -38,10 +37,9 @@ function Row({ title, text }: { title: string; text: string }) {
   );
 }
 
-export function SessionFacts({ session, facts }: { session: string; facts: Facts }) {
-  const start = wallDate((facts["start_wall_ns"] as string | null) ?? null);
+export function SessionFacts({ session, facts }: { session: string; facts: ReportSession }) {
+  const start = wallDate(facts.start_wall_ns);
   const machine = useSection(session, "machine").data;
-  const length = facts["duration_ns"];
   return (
     <Panel title="Session">
       <dl className="log-facts">
@@ -55,7 +53,7 @@ export function SessionFacts({ session, facts }: { session: string; facts: Facts
           />
         ))}
         {start && <Row title="Started" text={start.toISOString().replace("T", " ")} />}
-        {typeof length === "number" && <Row title="Duration" text={duration(length)} />}
+        <Row title="Duration" text={duration(facts.duration_ns)} />
         {machine &&
           !isUnknown(machine) &&
           factsOf(machine)

@@ -11,6 +11,7 @@ import {
   duration,
   isUnknown,
   plain,
+  sentence,
   timeQuantity,
 } from "../../base/format";
 import { Chart } from "../../widgets/chart";
@@ -69,7 +70,7 @@ export default function Memory({ session }: SessionPageProps) {
 function NotRecorded({ why }: { why: Unknown }) {
   const command = "gpufl trace --memory -- python train.py";
   return (
-    <Empty title={sentence(why.unknown)}>
+    <Empty title={sentence(why.unknown).replace(/\.$/, "")}>
       {why.hint !== undefined && (
         <>
           <p>To see who allocates how much, and what is never released, record with</p>
@@ -82,10 +83,6 @@ function NotRecorded({ why }: { why: Unknown }) {
       )}
     </Empty>
   );
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function NothingAllocated() {

@@ -8,6 +8,7 @@ import { duration, plural, withMicro } from "../../base/format";
 import { sessionHref } from "../session_frame";
 import { gainOf, placeOf, SEVERITY, timelinePath, wordsOf } from "./insight_words";
 import { WithCode } from "../kernels/with_code";
+import "./insights.css";
 
 const SHOWN = 5;
 
@@ -35,7 +36,7 @@ function EvidenceRow({ session, of }: { session: string; of: Evidence }) {
   );
 }
 
-function InsightRow({ session, of, rank }: { session: string; of: Insight; rank: number }) {
+export function InsightRow({ session, of, rank }: { session: string; of: Insight; rank: number }) {
   const { title, evidence, more } = wordsOf(of);
   const gain = gainOf(of);
   const place = placeOf(of);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session does not have, why, and what would record it.
 import type { Capability } from "../../api/types";
-import { isUnknown } from "../../base/format";
-import { sentence } from "../kernels/groups";
+import { isUnknown, sentence } from "../../base/format";
 
 export interface NotRecorded {
   what: string;

@@ -20,9 +20,9 @@ import {
   plural,
   timeQuantity,
   type Unknown,
+  sentence,
 } from "../../base/format";
 import type { FactProps } from "../../widgets/parts";
-import { sentence } from "../kernels/groups";
 import { numberIn } from "../log/ledger";
 
 export function whyUnknown({ unknown, hint }: Unknown): string {

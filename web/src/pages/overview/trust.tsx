@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far the figures can be trusted: is the trace complete, what did recording cost, what is not in it.
 import type { Coverage, Ledger } from "../../api/types";
-import { count, percent, plural } from "../../base/format";
+import { count, percent, plural, sentence } from "../../base/format";
 import { Badge, Panel } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
-import { sentence } from "../kernels/groups";
 import { sessionHref } from "../session_frame";
 import { countedText, lossesOf, verdictTone } from "./ledger_words";
 import type { NotRecorded } from "./not_recorded";

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flame graph from the top down. A click or Enter zooms in; arrows move between frames.
-import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { useWidth } from "../../base/element_width";
 import { percent } from "../../base/format";
 import { type FlameNode, findNode, layout, type Placed, searchFor, selfOf, wayTo } from "./flame";
 
 const ROW_PX = 20;
 const LEAST_PX = 2;
 const TEXT_PX = 28;
-
-function useWidth() {
-  const element = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const node = element.current;
-    if (!node) return undefined;
-    setWidth(node.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(node.clientWidth));
-    observer.observe(node);
-    return () => observer.disconnect();
-  }, []);
-  return { element, width };
-}
 
 // The next frame in the direction of an arrow.
 function neighbour(placed: Placed[], at: Placed, key: string): Placed | undefined {
@@ -54,7 +41,8 @@ export function FlameGraph({
   kernelOf: (node: FlameNode) => FlameKernel | null;
   label: string;
 }) {
-  const { element, width } = useWidth();
+  const element = useRef<HTMLDivElement>(null);
+  const width = useWidth(element);
   const zoom = (zoomed === null ? null : findNode(top, zoomed)) ?? top;
   const placed = useMemo(() => (width === 0 ? [] : layout(zoom, LEAST_PX / width)), [zoom, width]);
   const [pointed, setPointed] = useState<string | null>(null);

@@ -96,7 +96,9 @@ export function ScopeDetail({
             <ul>
               {waits.map(({ label, count: times, total_ns }) => (
                 <li key={label}>
-                  <a href={sessionHref(session, "sync")}>{label}</a>
+                  <a href={sessionHref(session, `sync?call=${encodeURIComponent(label)}`)}>
+                    {label}
+                  </a>
                   <span className="num dim">× {count(times)}</span>
                   <span className="num">{duration(total_ns)}</span>
                 </li>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree of scopes with their figures. Left and right fold, Enter opens.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react";
 import type { Scope } from "../../api/types";
 import { count, duration, isUnknown, plain, type Unknown, UNKNOWN } from "../../base/format";
 import { TableTools } from "../../widgets/table_tools";
@@ -101,6 +101,7 @@ export function ScopeTable({
 }) {
   const scroll = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(0);
+  const id = useId();
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
@@ -136,6 +137,7 @@ export function ScopeTable({
         role="treegrid"
         aria-label="Scopes"
         aria-rowcount={rows.length + 1}
+        aria-activedescendant={at < rows.length ? `${id}-${at}` : undefined}
         tabIndex={0}
         onKeyDown={onKey}
         style={{ maxHeight: (MOST_ROWS + 1) * ROW_PX + 2 }}
@@ -166,6 +168,7 @@ export function ScopeTable({
             return (
               <div
                 key={scope.path}
+                id={`${id}-${index}`}
                 role="row"
                 aria-level={scope.depth + 1}
                 aria-rowindex={index + 2}

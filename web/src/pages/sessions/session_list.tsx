@@ -5,6 +5,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 
 import type { Session } from "../../api/types";
 import { navigate, setViewParameters } from "../../base/address";
 import { useKeys } from "../../base/keys";
+import { TableTools } from "../../widgets/table_tools";
 import { sessionAddress } from "../session_frame";
 import { RunCells, SessionCells } from "./session_cells";
 import { type ListRow, nextSort, rowsOf } from "./session_rows";
@@ -31,6 +32,24 @@ const COLUMNS: Column[] = [
   { title: "Kernels", sort: "kernels", isNumber: true, name: "kernels" },
   { title: "Log", sort: "bytes", isNumber: true, name: "bytes" },
 ];
+
+// Those that were read so far: the list is read page by page.
+function tableOf(sessions: Session[]): (string | number | null)[][] {
+  return [
+    ["id", "program", "state", "host", "started_ns", "duration_ns", "kernels", "bytes", "path"],
+    ...sessions.map((session) => [
+      session.id,
+      session.app,
+      session.state,
+      session.host,
+      session.start_wall_ns,
+      session.duration_ns,
+      session.kernels,
+      session.bytes,
+      session.path,
+    ]),
+  ];
+}
 
 function keyOf(row: ListRow | undefined): string {
   if (!row) return "";
@@ -128,78 +147,81 @@ export function SessionGrid({
   };
 
   return (
-    <div
-      className="session-grid"
-      ref={scroll}
-      role="treegrid"
-      aria-label="Sessions"
-      aria-rowcount={list.hasMore ? -1 : rows.length + 1}
-      aria-activedescendant={current ? `${gridId}-${active}` : undefined}
-      tabIndex={0}
-      onKeyDown={onKeyDown}
-    >
-      <div className="session-head session-columns" role="row">
-        {COLUMNS.map(({ title, sort: by, isNumber, name }) => {
-          const isUp = by !== undefined && sort === by;
-          const isDown = by !== undefined && sort === `-${by}`;
-          return (
-            <span
-              key={name}
-              role="columnheader"
-              className={`c-${name}${isNumber ? " number" : ""}`}
-              aria-sort={isUp ? "ascending" : isDown ? "descending" : undefined}
-            >
-              {by === undefined ? (
-                title || <span className="visually-hidden">Choose</span>
-              ) : (
-                <button onClick={() => setViewParameters({ sort: nextSort(sort, by) })}>
-                  {title}
-                  {isUp ? " ↑" : isDown ? " ↓" : ""}
-                </button>
-              )}
-            </span>
-          );
-        })}
+    <>
+      <TableTools name="sessions" table={() => tableOf(sessions)} rows={sessions} />
+      <div
+        className="session-grid"
+        ref={scroll}
+        role="treegrid"
+        aria-label="Sessions"
+        aria-rowcount={list.hasMore ? -1 : rows.length + 1}
+        aria-activedescendant={current ? `${gridId}-${active}` : undefined}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+      >
+        <div className="session-head session-columns" role="row">
+          {COLUMNS.map(({ title, sort: by, isNumber, name }) => {
+            const isUp = by !== undefined && sort === by;
+            const isDown = by !== undefined && sort === `-${by}`;
+            return (
+              <span
+                key={name}
+                role="columnheader"
+                className={`c-${name}${isNumber ? " number" : ""}`}
+                aria-sort={isUp ? "ascending" : isDown ? "descending" : undefined}
+              >
+                {by === undefined ? (
+                  title || <span className="visually-hidden">Choose</span>
+                ) : (
+                  <button onClick={() => setViewParameters({ sort: nextSort(sort, by) })}>
+                    {title}
+                    {isUp ? " ↑" : isDown ? " ↓" : ""}
+                  </button>
+                )}
+              </span>
+            );
+          })}
+        </div>
+        <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
+          {items.map(({ index, start }) => {
+            const row = rows[index] as ListRow;
+            return (
+              <div
+                key={keyOf(row)}
+                id={`${gridId}-${index}`}
+                role="row"
+                aria-rowindex={index + 2}
+                aria-level={row.kind === "session" && row.isInRun ? 2 : 1}
+                aria-expanded={row.kind === "run" ? row.isOpen : undefined}
+                className={`session-row session-columns${index === active ? " active" : ""}`}
+                style={{ transform: `translateY(${start}px)` }}
+                onClick={() => {
+                  setAt(index);
+                  openRow(row);
+                }}
+              >
+                {row.kind === "run" ? (
+                  <RunCells row={row} />
+                ) : (
+                  <SessionCells
+                    session={row.session}
+                    isInRun={row.isInRun}
+                    isChosen={chosen.includes(row.session.id)}
+                    onChoose={() => {
+                      onChoose(row.session);
+                      // Keys are not heard while a field has the focus.
+                      setAt(index);
+                      scroll.current?.focus({ preventScroll: true });
+                    }}
+                    onTag={() => onTag(row.session)}
+                  />
+                )}
+              </div>
+            );
+          })}
+        </div>
+        {list.isLoadingMore && <p className="session-more">Loading more …</p>}
       </div>
-      <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
-        {items.map(({ index, start }) => {
-          const row = rows[index] as ListRow;
-          return (
-            <div
-              key={keyOf(row)}
-              id={`${gridId}-${index}`}
-              role="row"
-              aria-rowindex={index + 2}
-              aria-level={row.kind === "session" && row.isInRun ? 2 : 1}
-              aria-expanded={row.kind === "run" ? row.isOpen : undefined}
-              className={`session-row session-columns${index === active ? " active" : ""}`}
-              style={{ transform: `translateY(${start}px)` }}
-              onClick={() => {
-                setAt(index);
-                openRow(row);
-              }}
-            >
-              {row.kind === "run" ? (
-                <RunCells row={row} />
-              ) : (
-                <SessionCells
-                  session={row.session}
-                  isInRun={row.isInRun}
-                  isChosen={chosen.includes(row.session.id)}
-                  onChoose={() => {
-                    onChoose(row.session);
-                    // Keys are not heard while a field has the focus.
-                    setAt(index);
-                    scroll.current?.focus({ preventScroll: true });
-                  }}
-                  onTag={() => onTag(row.session)}
-                />
-              )}
-            </div>
-          );
-        })}
-      </div>
-      {list.isLoadingMore && <p className="session-more">Loading more …</p>}
-    </div>
+    </>
   );
 }

@@ -5,8 +5,8 @@ import type { Session } from "../../api/types";
 import { navigate } from "../../base/address";
 import { count, plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
-import { Badge, Copyable, Kbd } from "../../widgets/parts";
-import { openPalette } from "../../widgets/palette";
+import { FindButton } from "../../widgets/find_button";
+import { Badge, Copyable, PanelTools } from "../../widgets/parts";
 import { Empty, Failed, Skeleton } from "../../widgets/states";
 import { TopBar } from "../../widgets/top_bar";
 import { SessionFilters } from "./session_filters";
@@ -28,6 +28,7 @@ export default function Sessions() {
     const [a, b] = chosen.map(encodeURIComponent);
     if (chosen.length === 2) navigate(`/compare?a=${a}&b=${b}`);
   };
+  const [tools, setTools] = useState<HTMLElement | null>(null);
   useKeys([{ keys: "c", what: "Compare the two chosen sessions", run: compare }]);
   useEffect(() => {
     document.title = "Sessions · GPUFlight";
@@ -41,9 +42,7 @@ export default function Sessions() {
         badge={live > 0 ? <Badge tone="good">{count(live)} live</Badge> : undefined}
         actions={
           <>
-            <button className="find" onClick={openPalette}>
-              Find sessions and actions <Kbd>Ctrl K</Kbd>
-            </button>
+            <FindButton what="sessions and actions" />
             <a className="btn" href="#/compare">
               Compare
             </a>
@@ -63,20 +62,23 @@ export default function Sessions() {
                 {list.sessions && plural(list.matches, "session")}
               </span>
             )}
+            <span className="panel-tools" ref={setTools} />
           </div>
         )}
         {list.error && <Failed problem={list.error} retry={list.retry} />}
         {!list.error && !list.sessions && <Skeleton rows={10} />}
         {isNothing && (isFiltered(filters) ? <NoMatch /> : <First />)}
         {list.sessions && !isNothing && (
-          <SessionGrid
-            list={list}
-            sessions={list.sessions}
-            sort={filters.sort ?? "-start"}
-            chosen={chosen}
-            onChoose={choose}
-            onTag={setTagged}
-          />
+          <PanelTools.Provider value={tools}>
+            <SessionGrid
+              list={list}
+              sessions={list.sessions}
+              sort={filters.sort ?? "-start"}
+              chosen={chosen}
+              onChoose={choose}
+              onTag={setTagged}
+            />
+          </PanelTools.Provider>
         )}
       </main>
       {tagged && <TagDialog session={tagged} onClose={() => setTagged(null)} />}

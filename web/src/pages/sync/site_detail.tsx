@@ -11,24 +11,24 @@ import {
   isUnknown,
   percent,
   plural,
+  sentence,
   withMicro,
 } from "../../base/format";
 import { languageOf, lineStates } from "../../base/tokenizer";
 import { CodeText } from "../../widgets/code_text";
+import { PanelTools } from "../../widgets/parts";
+import { PlainTable } from "../../widgets/plain_table";
 import { Ready } from "../../widgets/states";
+import type { Column } from "../../widgets/table";
 import { WithCode } from "../kernels/with_code";
 import { sessionHref } from "../session_frame";
 import { type Cycle, cycleOf, placeIn, rangeOf } from "./cycle";
-import { launchedAt, type Site, sourceAround } from "./sites";
+import { type Launched as LaunchedKernel, launchedAt, type Site, sourceAround } from "./sites";
 
 const MOST_EVENTS = 5_000;
 const DRAWN = ["waits", "kernel_calls", "kernels"];
 const KEEP_TEXT =
   "`gpufl symbolize SESSION` on the machine that has the files; add --source-root DIR if they have moved";
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
-}
 
 function NoSource({ site, sources }: { site: Site; sources: Waits["sources"] }) {
   const [why, how] = isUnknown(sources)
@@ -123,6 +123,55 @@ function Strip({ cycle }: { cycle: Cycle }) {
   );
 }
 
+function launchedColumns(session: string, waits: number, all: number): Column<LaunchedKernel>[] {
+  const share = ({ gpu_ns }: LaunchedKernel) => (all > 0 ? gpu_ns / all : null);
+  return [
+    {
+      key: "kernel",
+      title: (
+        <>
+          Kernels launched since the wait before{" "}
+          <span className="faint">by the same thread, over {plural(waits, "wait")}</span>
+        </>
+      ),
+      value: ({ name }) => name,
+      cell: ({ name, label }) => (
+        <a href={sessionHref(session, `kernels/${encodeURIComponent(name)}`)} title={name}>
+          {label}
+        </a>
+      ),
+    },
+    {
+      key: "launches",
+      title: "Launches",
+      value: (row) => row.count,
+      cell: (row) => count(row.count),
+      isNumber: true,
+    },
+    {
+      key: "per_wait",
+      title: "Per wait",
+      value: ({ perWait }) => perWait,
+      cell: ({ perWait }) => perWait.toLocaleString("en-US", { maximumFractionDigits: 1 }),
+      isNumber: true,
+    },
+    {
+      key: "gpu_ns",
+      title: "On the GPU",
+      value: ({ gpu_ns }) => gpu_ns,
+      cell: ({ gpu_ns }) => duration(gpu_ns),
+      isNumber: true,
+    },
+    {
+      key: "share",
+      title: "Share",
+      value: share,
+      cell: (row) => (all > 0 ? percent(share(row)) : ""),
+      isNumber: true,
+    },
+  ];
+}
+
 function Launched({ session, site, waits }: { session: string; site: Site; waits: Waits }) {
   if (isUnknown(site.launched)) {
     return (
@@ -148,49 +197,25 @@ function Launched({ session, site, waits }: { session: string; site: Site; waits
           {graphs > 0 ? "" : ": such a wait can only be for older work, or for copies"}.
         </p>
       ) : (
-        <table className="sync-launched">
-          <thead>
-            <tr>
-              <th scope="col">
-                Kernels launched since the wait before{" "}
-                <span className="faint">by the same thread, over {plural(site.count, "wait")}</span>
-              </th>
-              <th scope="col">Launches</th>
-              <th scope="col">Per wait</th>
-              <th scope="col">On the GPU</th>
-              <th scope="col">Share</th>
-            </tr>
-          </thead>
-          <tbody>
-            {kernels.map(({ name, label, count: launches, perWait, gpu_ns }, i) => (
-              <tr key={i}>
-                <td>
-                  <a
-                    href={sessionHref(session, `kernels/${encodeURIComponent(name)}`)}
-                    title={name}
-                  >
-                    {label}
-                  </a>
-                </td>
-                <td className="num">{count(launches)}</td>
-                <td className="num">
-                  {perWait.toLocaleString("en-US", { maximumFractionDigits: 1 })}
-                </td>
-                <td className="num">{duration(gpu_ns)}</td>
-                <td className="num">{all > 0 ? percent(gpu_ns / all) : ""}</td>
-              </tr>
-            ))}
-            {others.kernels > 0 && (
-              <tr className="dim">
-                <td>{plural(others.kernels, "other kernel")}</td>
-                <td className="num">{count(others.count)}</td>
-                <td />
-                <td className="num">{duration(others.gpu_ns)}</td>
-                <td className="num">{all > 0 ? percent(others.gpu_ns / all) : ""}</td>
-              </tr>
-            )}
-          </tbody>
-        </table>
+        <PanelTools.Provider value={null}>
+          <PlainTable
+            name="launched-since-the-wait-before"
+            rows={kernels}
+            columns={launchedColumns(session, site.count, all)}
+            rowKey={({ name }) => name}
+            {...(others.kernels > 0
+              ? {
+                  rest: [
+                    plural(others.kernels, "other kernel"),
+                    count(others.count),
+                    "",
+                    duration(others.gpu_ns),
+                    all > 0 ? percent(others.gpu_ns / all) : "",
+                  ],
+                }
+              : {})}
+          />
+        </PanelTools.Provider>
       )}
       {graphs > 0 && (
         <p className="dim">

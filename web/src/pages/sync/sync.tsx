@@ -18,6 +18,7 @@ import {
 import { Badge, Copyable, Facts, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { TableTools } from "../../widgets/table_tools";
 import { headline, type Site, siteAt, sitesOf } from "./sites";
 import { SEVERITY } from "../overview/insight_words";
 import { baseName } from "../kernels/code_model";
@@ -124,6 +125,19 @@ const CALLS: Column<WaitCall>[] = [
   })),
 ];
 
+function tableOf(sites: Site[]): (string | number)[][] {
+  return [
+    ["line", "function", "severity", "waits", "blocked_ns"],
+    ...sites.map(({ key, inside, severity, count: waits, blocked_ns }) => [
+      key,
+      inside,
+      severity,
+      waits,
+      blocked_ns,
+    ]),
+  ];
+}
+
 function WithoutLines({ waits }: { waits: number }) {
   return (
     <Empty title={`${plural(waits, "wait")} recorded, but not the lines that made them`}>
@@ -148,12 +162,14 @@ function Sites({
   insights: Insight[];
 }) {
   const [open, setOpen] = useViewParameter("line");
+  const [call] = useViewParameter("call");
   const about = useApi(sessionPath(session, "")).data;
   const run = about?.duration_ns ?? null;
   const sites = sitesOf(waits.by_line, insights);
   const [worst] = sites;
-  // The line to look at first is open until somebody closes it.
-  const opened = open === null && worst?.isInLoop ? worst : siteAt(sites, open);
+  // The line to look at first is open until somebody closes it, or that of a call that was linked to.
+  const first = sites.find((site) => site.call === call) ?? (worst?.isInLoop ? worst : undefined);
+  const opened = open === null ? first : siteAt(sites, open);
   const total = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.total, 0);
   const waitCount = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.count, 0);
   const inLoops = sites.filter(({ isInLoop }) => isInLoop).length;
@@ -214,18 +230,21 @@ function Sites({
         {sites.length === 0 ? (
           <WithoutLines waits={waitCount} />
         ) : (
-          sites.map((site) => (
-            <SiteCard
-              key={site.key}
-              site={site}
-              session={session}
-              waits={waits}
-              shareOfRun={run ? site.blocked_ns / run : null}
-              isOpen={site === opened}
-              isLinked={site === opened && open !== null}
-              toggle={() => setOpen(site === opened ? CLOSED : site.key)}
-            />
-          ))
+          <>
+            <TableTools name="waits-by-line" table={() => tableOf(sites)} rows={waits.by_line} />
+            {sites.map((site) => (
+              <SiteCard
+                key={site.key}
+                site={site}
+                session={session}
+                waits={waits}
+                shareOfRun={run ? site.blocked_ns / run : null}
+                isOpen={site === opened}
+                isLinked={site === opened && (open !== null || call !== null)}
+                toggle={() => setOpen(site === opened ? CLOSED : site.key)}
+              />
+            ))}
+          </>
         )}
       </Panel>
       <Panel title="By call" note="how long calls blocked the host">
@@ -234,6 +253,7 @@ function Sites({
           columns={CALLS}
           rowKey={({ call }) => call}
           name="waits-by-call"
+          isSelected={(row) => row.call === call}
           sortedBy="total"
         />
       </Panel>

@@ -57,7 +57,7 @@ function launchFacts(values: Values): Fact[] {
     });
   }
   const occupancy = numberOf(values, "occupancy");
-  const limit = values["occupancy_limit"] ?? values["occupancy_bound"];
+  const limit = values["occupancy_bound"];
   if (occupancy !== null) {
     facts.push({
       label: "occupancy",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds events by name: how many there are, and the next or the one before.
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { plural } from "../../base/format";
+import { count, plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
 import type { Timeline, TimelineState } from "../../timeline";
 import { Kbd } from "../../widgets/parts";
@@ -10,8 +10,10 @@ const AFTER_MS = 220;
 
 export function SearchBox({ timeline, state }: { timeline: Timeline; state: TimelineState }) {
   const input = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState("");
   const { search } = state;
+  const [text, setText] = useState(search.text);
+  // A link that is opened has its own.
+  useEffect(() => setText(search.text), [search.text]);
   useEffect(() => {
     if (text === timeline.state.search.text) return;
     const timer = setTimeout(() => timeline.search(text), AFTER_MS);
@@ -42,7 +44,9 @@ export function SearchBox({ timeline, state }: { timeline: Timeline; state: Time
         ? "search failed"
         : search.matches === null
           ? ""
-          : plural(search.matches, "match", "matches");
+          : search.at !== null
+            ? `${count(search.at)} of ${count(search.matches)}`
+            : plural(search.matches, "match", "matches");
   const isFound = (search.matches ?? 0) > 0;
   return (
     <div className="tlp-search" role="search">

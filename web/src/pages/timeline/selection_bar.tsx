@@ -4,9 +4,10 @@ import { useState } from "react";
 import { Problem } from "../../api/client";
 import { count, duration, exactTime, percent } from "../../base/format";
 import { CLASS_COLORS } from "../../base/kernel_class";
-import type { Timeline, TimelineState } from "../../timeline";
+import type { Timeline, TimelineState, TrackKind } from "../../timeline";
 import { kindWord } from "../../timeline/tracks";
 import { Copyable, Swatch } from "../../widgets/parts";
+import { TableTools } from "../../widgets/table_tools";
 import { sessionHref } from "../session_frame";
 import { type KindSum, sumKinds } from "./selection_facts";
 
@@ -35,9 +36,46 @@ function Legend() {
   );
 }
 
-function Names({ sums }: { sums: KindSum[] }) {
+function Name({
+  session,
+  kind,
+  name,
+  label,
+}: {
+  session: string;
+  kind: TrackKind;
+  name: string;
+  label: string;
+}) {
+  const page = pageOf(kind, name);
+  const text = label || kindWord(kind);
+  if (page === null) return <Copyable text={name}>{text}</Copyable>;
+  return (
+    <a href={sessionHref(session, page)} title={name}>
+      {text}
+    </a>
+  );
+}
+
+// Where all of a name is.
+function pageOf(kind: TrackKind, name: string): string | null {
+  if (kind === "kernels" || kind === "kernel_calls") return `kernels/${encodeURIComponent(name)}`;
+  return kind === "scopes" ? `scopes?q=${encodeURIComponent(name)}` : null;
+}
+
+function tableOf(sums: KindSum[]): (string | number)[][] {
+  return [
+    ["kind", "name", "count", "busy_ns"],
+    ...sums.flatMap(({ kind, names }) =>
+      names.map(({ name, count: times, busyNs }) => [kind, name, times, busyNs]),
+    ),
+  ];
+}
+
+function Names({ session, sums }: { session: string; sums: KindSum[] }) {
   return (
     <div className="tlp-names">
+      <TableTools name="selection" table={() => tableOf(sums)} rows={sums} />
       {sums.map(({ kind, names, hasAllNames }) => (
         <table key={kind}>
           <caption>
@@ -48,7 +86,7 @@ function Names({ sums }: { sums: KindSum[] }) {
             {names.map(({ name, label, count: times, busyNs }) => (
               <tr key={name}>
                 <td>
-                  <Copyable text={name}>{label || kindWord(kind)}</Copyable>
+                  <Name session={session} kind={kind} name={name} label={label} />
                 </td>
                 <td className="num">{count(times)}×</td>
                 <td className="num">{duration(busyNs)}</td>
@@ -116,7 +154,7 @@ export function SelectionBar({ session, timeline, state }: BarProps) {
   const kinds = sums ? sumKinds(sums) : [];
   return (
     <>
-      {isOpen && kinds.length > 0 && <Names sums={kinds} />}
+      {isOpen && kinds.length > 0 && <Names session={session} sums={kinds} />}
       <footer className="tlp-bar" aria-live="polite">
         <span>
           Selection{" "}

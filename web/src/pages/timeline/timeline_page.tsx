@@ -122,14 +122,18 @@ function addressPath(): string {
 }
 
 function openLink(timeline: Timeline, search: string, isFirst: boolean): void {
-  const { view, event, range, cursor, pinned, toggled } = readLink(new URLSearchParams(search));
-  timeline.setTracks(pinned, toggled);
+  const link = readLink(new URLSearchParams(search));
+  const { view, event, range, cursor } = link;
+  timeline.setTracks(link.pinned, link.toggled);
+  timeline.setScroll(link.scroll);
   if (view) timeline.setView(view);
   else if (!isFirst) timeline.fit();
   timeline.setRange(range);
   timeline.setCursor(cursor);
   if (event) timeline.selectById(event.id, event.track, event.start, view === null);
   else timeline.select(null);
+  timeline.showSearch(link.search);
+  if (link.isFollowing && timeline.state.description?.isLive) timeline.follow(true);
 }
 
 // The address follows the view, and the view an address that somebody opens. The page lives on for a
@@ -139,8 +143,10 @@ function useLink(session: string, timeline: Timeline): void {
   const written = useRef(search);
   const isOpening = useRef(hasEvent(search));
   const own = useRef(addressPath());
-  const { view, isFitted, selected, range, cursor, pinned, toggled, detailProblem } =
+  const { view, isFitted, selected, range, cursor, pinned, toggled, ...state } =
     useTimelineState(timeline);
+  const { scroll, isFollowing, detailProblem } = state;
+  const { text } = state.search;
   useEffect(() => keepCursor(session, cursor), [session, cursor]);
   useEffect(() => {
     if (search === written.current || addressPath() !== own.current) return;
@@ -155,12 +161,24 @@ function useLink(session: string, timeline: Timeline): void {
     const timer = setTimeout(() => {
       if (addressPath() !== own.current) return;
       const isLive = timeline.state.description?.isLive ?? false;
-      const shown = { view, isFitted, selected, range, cursor, pinned, toggled };
-      setViewParameters(writeLink(shown, isLive));
+      setViewParameters(writeLink(timeline.state, isLive));
       written.current = addressSearch();
     }, WRITE_AFTER_MS);
     return () => clearTimeout(timer);
-  }, [timeline, view, isFitted, selected, range, cursor, pinned, toggled, detailProblem]);
+  }, [
+    timeline,
+    view,
+    isFitted,
+    selected,
+    range,
+    cursor,
+    pinned,
+    toggled,
+    scroll,
+    text,
+    isFollowing,
+    detailProblem,
+  ]);
 }
 
 function hasEvent(search: string): boolean {

@@ -18,6 +18,9 @@ const STATE = {
   cursor: 0,
   pinned: ["scopes:9"],
   toggled: new Set(["gpu:0", "warps:1"]),
+  scroll: 340,
+  search: { text: "a b&c", isBusy: false, matches: 3, at: null, problem: null },
+  isFollowing: true,
 };
 
 it("brings a view back from its address", () => {
@@ -31,6 +34,9 @@ it("brings a view back from its address", () => {
     cursor: 0,
     pinned: ["scopes:9"],
     toggled: ["gpu:0", "warps:1"],
+    scroll: 340,
+    search: "a b&c",
+    isFollowing: true,
   });
 });
 
@@ -43,6 +49,9 @@ it("leaves out what is as it starts", () => {
     cursor: null,
     pinned: [],
     toggled: new Set<string>(),
+    scroll: 0,
+    search: { ...STATE.search, text: "" },
+    isFollowing: false,
   };
   expect(Object.values(writeLink(plain, false)).every((value) => value === null)).toBe(true);
 });

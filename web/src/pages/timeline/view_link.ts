@@ -9,9 +9,27 @@ export interface LinkedView {
   cursor: number | null;
   pinned: string[];
   toggled: string[];
+  // From the top, in pixels.
+  scroll: number;
+  search: string;
+  isFollowing: boolean;
 }
 
-type LinkName = "from" | "to" | "event" | "sel" | "at" | "pinned" | "collapsed";
+type LinkName =
+  "from" | "to" | "event" | "sel" | "at" | "pinned" | "collapsed" | "top" | "find" | "follow";
+
+type Shown =
+  | "view"
+  | "isFitted"
+  | "selected"
+  | "range"
+  | "cursor"
+  | "pinned"
+  | "toggled"
+  | "scroll"
+  | "search"
+  | "isFollowing";
+export type ShownState = Pick<TimelineState, Shown>;
 
 function whole(text: string | null | undefined): number | null {
   if (text === null || text === undefined || !/^-?\d{1,16}$/.test(text)) return null;
@@ -41,17 +59,14 @@ export function readLink(search: URLSearchParams): LinkedView {
     cursor: whole(search.get("at")),
     pinned: list(search.get("pinned")),
     toggled: list(search.get("collapsed")),
+    scroll: Math.max(0, whole(search.get("top")) ?? 0),
+    search: search.get("find") ?? "",
+    isFollowing: search.get("follow") === "1",
   };
 }
 
-export function writeLink(
-  state: Pick<
-    TimelineState,
-    "view" | "isFitted" | "selected" | "range" | "cursor" | "pinned" | "toggled"
-  >,
-  isLive: boolean,
-): Record<LinkName, string | null> {
-  const { view, isFitted, selected, range, cursor, pinned, toggled } = state;
+export function writeLink(state: ShownState, isLive: boolean): Record<LinkName, string | null> {
+  const { view, isFitted, selected, range, cursor, pinned, toggled, scroll, search } = state;
   const joined = (ids: readonly string[]) => (ids.length === 0 ? null : ids.join(","));
   const start = isLive && selected ? `@${selected.start}` : "";
   return {
@@ -62,5 +77,8 @@ export function writeLink(
     at: cursor === null ? null : String(cursor),
     pinned: joined(pinned),
     collapsed: joined([...toggled]),
+    top: scroll > 0 ? String(scroll) : null,
+    find: search.text === "" ? null : search.text,
+    follow: state.isFollowing ? "1" : null,
   };
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, it } from "vitest";
+import { readSort, writeSort } from "./table_sort";
+
+it("keeps how each table of a page is sorted", () => {
+  const one = writeSort(null, "kernels", { by: "count", isAscending: false });
+  const both = writeSort(one, "events", { by: "time", isAscending: true });
+  expect(both).toBe("kernels.-count,events.time");
+  expect(readSort(both, "kernels", ["count"])).toEqual({ by: "count", isAscending: false });
+  expect(readSort(both, "events", ["time"])).toEqual({ by: "time", isAscending: true });
+  expect(writeSort(both, "kernels", { by: "mean", isAscending: true })).toBe(
+    "events.time,kernels.mean",
+  );
+});
+
+it("takes no column that the table does not have", () => {
+  for (const text of [null, "", "kernels", "kernels.other", "x.count", ".count"]) {
+    expect(readSort(text, "kernels", ["count"])).toBeNull();
+  }
+});
