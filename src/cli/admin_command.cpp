@@ -55,7 +55,7 @@ base::Result<int> act_on(const Options& options, const Act& act) {
   std::error_code error;
   Status done = {Code::NotFound, options.data + ": no server has kept anything there"};
   if (std::filesystem::exists(catalogue, error)) {
-    auto people = People::open(catalogue);
+    auto people = People::open(catalogue, store::Schema::Expect);
     done = people ? act(**people, options) : people.status();
   }
   if (done) return kExitGood;

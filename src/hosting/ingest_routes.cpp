@@ -202,7 +202,7 @@ net::HttpReply show_session(const HostedCall& asked, HostedServices& services) {
         Json::object().set("version", std::to_string(file.version)).set("sha256", file.sha256));
   }
   Json modules = Json::array();
-  for (const std::string& hash : session.contents.modules) modules.push(hash);
+  for (const store::StoredModule& module : session.contents.modules) modules.push(module.hash);
   answer.set("modules", std::move(modules));
   answer.set("page", page_of(asked.workspace_name) + "#/s/" + net::percent_encode(id));
   return json(answer);
