@@ -252,6 +252,20 @@ TEST_F(IngestTest, ASenderHearsWhatWasRefusedAndWhichStoreThisIs) {
   EXPECT_EQ(state_of(send(key_, query + "1", text)), "known");
 }
 
+TEST_F(IngestTest, WindowsOfASessionThatIsRecordedAreIndexedAsTheyCome) {
+  store::testing::write_session(folder_.path() / id_, id_, 2, 50);
+  const std::string window =
+      read_text(folder_.path() / id_ / format::sealed_file_name(Channel::Scope, 1));
+  EXPECT_EQ(state_of(send(key_, live(0), live_text(id_, Channel::System, 1, 3))), "stored");
+  const std::string reader = bearer(make_key("default", Scope::Read).text);
+  wait_for(200, [&] { return get("/api/v1/sessions/" + id_, reader); });
+  const fs::path indexes = folder_.path() / "data/cache/index";
+  EXPECT_EQ(state_of(send(key_, "session=" + id_ + "&kind=window&channel=scope&number=1", window)),
+            "stored");
+  EXPECT_TRUE(base::eventually([&] { return fs::exists(indexes) && !fs::is_empty(indexes); }));
+  EXPECT_EQ(json_of(get("/api/v1/sessions/" + id_, reader))["state"].as_string(), "live");
+}
+
 TEST_F(IngestTest, MembersPinSessionsAndSeeWhatCame) {
   const std::string text = live_text(id_, Channel::System, 1, 1);
   const std::string query = "session=" + id_ + "&kind=window&channel=system&number=1";
