@@ -29,6 +29,7 @@ namespace {
 
 constexpr const char* kCommand = "gpufl admin";
 constexpr const char* kActor = "gpufl admin";  // in the audit log
+constexpr int64_t kMostDays = 36'500;
 constexpr int64_t kDay_ms = int64_t{24} * 3600 * 1000;
 constexpr int64_t kNsPerMs = 1'000'000;
 
@@ -41,6 +42,8 @@ struct Options {
   std::string audited;  // workspace; empty: all
   std::optional<uint64_t> days;
   uint64_t id = 0, quota = 0;
+  std::optional<uint64_t> deleted_days;
+  std::optional<uint64_t> keep_days, keep_bytes;  // 0: no bound
   bool is_ended = false;
 };
 
@@ -55,7 +58,7 @@ base::Result<int> act_on(const Options& options, const Act& act) {
   std::error_code error;
   Status done = {Code::NotFound, options.data + ": no server has kept anything there"};
   if (std::filesystem::exists(catalogue, error)) {
-    auto people = People::open(catalogue);
+    auto people = People::open(catalogue, store::Schema::Expect);
     done = people ? act(**people, options) : people.status();
   }
   if (done) return kExitGood;
@@ -203,6 +206,40 @@ Status set_quota(People& people, const Options& options) {
   return done ? people.audit(*workspace, kActor, "quota set", std::to_string(options.quota)) : done;
 }
 
+// Says what holds now, changed or not.
+Status set_retention(People& people, const Options& options) {
+  const auto workspace = workspace_of(people, options);
+  if (!workspace) return workspace.status();
+  auto retention = people.retention_of(*workspace);
+  if (!retention) return retention.status();
+  const store::Retention before = *retention;
+  if (options.keep_days) {
+    retention->keep_days.reset();
+    if (*options.keep_days > 0) retention->keep_days = static_cast<int64_t>(*options.keep_days);
+  }
+  if (options.keep_bytes) {
+    retention->keep_bytes.reset();
+    if (*options.keep_bytes > 0) retention->keep_bytes = *options.keep_bytes;
+  }
+  if (options.deleted_days) {
+    retention->deleted_days = static_cast<int64_t>(*options.deleted_days);
+  }
+  const std::string text = fmt::format(
+      "sessions stay {}, {}; deleted ones can come back for {} days",
+      retention->keep_days ? fmt::format("{} days", *retention->keep_days)
+                           : "until somebody deletes them",
+      retention->keep_bytes ? text::bytes(static_cast<double>(*retention->keep_bytes)) + " at most"
+                            : "as much as fits",
+      retention->deleted_days);
+  if (*retention != before) {
+    Status done = people.set_retention(*workspace, *retention);
+    if (done) done = people.audit(*workspace, kActor, "retention set", text);
+    if (!done) return done;
+  }
+  print(text + "\n");
+  return {};
+}
+
 Status list_workspaces(People& people, const Options&) {
   const store::DirectoryPtr directory = people.directory();
   for (const auto& [name, id] : directory->workspaces) print(name + "\n");
@@ -342,6 +379,21 @@ void add_admin_command(Command program) {
   quota.add_bytes("bytes", {}, "Such as 200G; 0: as much as fits", store_in(options->quota))
       .required();
   add_workspace_option(quota, options);
+  Command retention =
+      add_verb(workspace, "retention",
+               "How long a workspace keeps sessions; without a number: what it says now", options,
+               set_retention);
+  retention
+      .add_option("--days", options->keep_days,
+                  "Since something of a session came last; 0: any number")
+      .range(0, kMostDays);
+  retention.add_bytes("--size", {}, "Beyond it the oldest go, such as 200G; 0: as much as fits",
+                      store_in(options->keep_bytes));
+  retention
+      .add_option("--deleted-days", options->deleted_days,
+                  "Until a session that was deleted cannot come back")
+      .range(0, kMostDays);
+  add_workspace_option(retention, options);
   add_verb(workspace, "list", "Their names", options, list_workspaces);
 
   Command audit = add_verb(admin, "audit", "What was done, newest first", options, list_audit);

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kCommand = "gpufl store";
 
 struct Options {
-  std::string data, target;
+  std::string data, target, backup;
 };
 
 std::string sum_of(const store::Inspection& found) {
@@ -67,16 +67,34 @@ base::Result<int> run_backup(const Options& options) {
   return kExitCannotTell;
 }
 
+base::Result<int> run_restore(const Options& options) {
+  ::umask(S_IRWXG | S_IRWXO);
+  base::Status done;
+  std::error_code error;
+  if (!std::filesystem::exists(store::catalogue_file(options.backup), error)) {
+    done = {base::Code::NotFound, options.backup + ": there is no catalogue of a server"};
+  }
+  if (done) {
+    const auto made = store::restore_store(
+        options.backup, options.data,
+        [](const std::string& line) { print(text::make_harmless(line) + "\n"); });
+    done = made.status();
+    if (made) print(fmt::format("{} in {}\n", sum_of(*made), options.data));
+  }
+  if (done) return kExitGood;
+  complain(kCommand, done.message());
+  return kExitCannotTell;
+}
+
 }  // namespace
 
 void add_store_command(Command program) {
   auto options = std::make_shared<Options>();
   Command store =
-      program.add_command("store", "Check and back up the folder of gpufl serve --data");
+      program.add_command("store", "Check, back up and restore the folder of gpufl serve --data");
   store.set_footer(
-      "Works while the server runs. To restore a backup, start a server on it.\nExit code: 0 "
-      "whole, "
-      "or copied; 1 check found problems; 2 it could not be done.");
+      "check and backup work while the server runs.\nExit code: 0 whole, or copied; 1 check found "
+      "problems; 2 it could not be done.");
   const auto add_data = [options](Command verb) {
     verb.add_option("--data", options->data, "The folder of gpufl serve --data")
         .type_name("DIR")
@@ -91,6 +109,13 @@ void add_store_command(Command program) {
   backup.add_option("target", options->target, "A folder that does not exist yet").required();
   add_data(backup);
   backup.set_action([options] { return run_backup(*options); });
+  Command restore =
+      store.add_command("restore", "Checks a backup and copies it to where a server can start");
+  restore.add_option("backup", options->backup, "The folder that backup made").required();
+  restore.add_option("--data", options->data, "A folder that does not exist yet")
+      .type_name("DIR")
+      .required();
+  restore.set_action([options] { return run_restore(*options); });
 }
 
 }  // namespace gpufl::cli

@@ -64,14 +64,20 @@ class HostedRoutes {
 struct HostedServices {
   using Complain = std::function<void(const std::string& line)>;
   HostedServices(store::SessionStore& sessions, store::People& persons, Access& guard, Complain say,
-                 const Rate& rate)
-      : store(sessions), people(persons), access(guard), complain(std::move(say)), pieces(rate) {}
+                 const Rate& rate, const Rate& key_rate)
+      : store(sessions),
+        people(persons),
+        access(guard),
+        complain(std::move(say)),
+        pieces(rate),
+        key_pieces(key_rate) {}
 
   store::SessionStore& store;
   store::People& people;
   Access& access;
   const Complain complain;                  // of what is not the client's to know
   RateLimiter pieces;                       // of each key and host
+  RateLimiter key_pieces;                   // of each key: a host is what the sender says it is
   RateLimiter logins{Rate{10.0 / 60, 10}};  // of each name that somebody tries
 };
 

@@ -2,6 +2,7 @@
 #include "hosting/hosted_server.hpp"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -86,7 +87,7 @@ class RunningHostedServer : public HostedServer {
     access_.emplace(*people_, engine_.endpoint().port, options_.server.public_url, options_.proxy);
     services_.emplace(
         *store_, *people_, *access_, [this](const std::string& line) { engine_.complain(line); },
-        options_.pieces);
+        options_.pieces, options_.key_pieces);
     routes_.emplace(*access_, *people_);
     add_page_routes(*routes_, *services_);
     add_ingest_routes(*routes_, *services_);
@@ -224,9 +225,18 @@ class RunningHostedServer : public HostedServer {
         (void)people_->refresh();
         make_sites();
         streams_.end_unwanted();
+        note_expired();
       }
       lock.lock();
       if (is_last) return;
+    }
+  }
+
+  // What retention took away stands in the log of those who set it.
+  void note_expired() {
+    for (const auto& [workspace, session, reason] : store_->take_expired()) {
+      const Status noted = people_->audit(workspace, "retention", reason, session);
+      if (!noted) engine_.complain("cannot note that " + session + " has gone: " + noted.message());
     }
   }
 
@@ -247,6 +257,14 @@ class RunningHostedServer : public HostedServer {
   bool is_stopping_ = false;
   std::thread house_;
 };
+
+// Connections, sessions that are being recorded and what is read have a file each.
+void raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);  // else it is as many as before
+}
 
 Status check_address(const HostedOptions& options) {
   const server::ServerOptions& server = options.server;
@@ -278,6 +296,7 @@ base::Result<std::unique_ptr<HostedServer>> HostedServer::start(HostedOptions op
   const fs::path folder = fs::weakly_canonical(options.server.folder, error);
   if (error) return Status::from_errno(error.value(), options.server.folder.string());
   options.server.folder = folder;
+  raise_file_limit();
   fs::create_directories(folder.parent_path(), error);
   auto lock = store::FolderLock::take(folder);
   if (!lock) return lock.status();

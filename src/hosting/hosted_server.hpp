@@ -25,7 +25,8 @@ struct HostedOptions {
   bool allow_plain_http = false;
   TrustedProxy proxy = {};
   store::StoreLimits store = {};
-  Rate pieces{.per_second = 500, .most = 1000};  // of each key and host
+  Rate pieces{.per_second = 500, .most = 1000};         // of each key and host
+  Rate key_pieces{.per_second = 5000, .most = 10'000};  // of each key
   std::chrono::milliseconds house_pace{1000};
 };
 

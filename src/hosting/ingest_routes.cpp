@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,6 +26,7 @@ using store::Piece;
 using store::PieceKind;
 
 constexpr const char* kStream = "/api/v1/events/stream";
+constexpr const char* kNeedsSender = "this takes a key with the scope 'ingest'";
 constexpr size_t kMostBlob = size_t{512} << 20;
 constexpr size_t kMostLiveText = size_t{16} << 20;
 // A window of 10 MB takes 80 seconds on a line of a megabit.
@@ -33,11 +37,17 @@ constexpr size_t kLongestHost = 128;
 // A piece goes to the store's disk as it arrives.
 class PieceSink : public net::BodySink {
  public:
-  explicit PieceSink(store::SessionStore& store) : store_(store) {}
+  using Room = store::Admission::ReservationPtr;
+  // `room`: for all of it; null: how much will come was not said.
+  PieceSink(store::SessionStore& store, int64_t workspace, Room room)
+      : store_(store), workspace_(workspace), knows_size_(room != nullptr) {
+    if (room) rooms_.push_back(std::move(room));
+  }
 
   void take(std::string_view part) noexcept override {
     try {
       if (status_ && !blob_) begin();
+      if (status_ && !knows_size_) reserve(part.size());
       if (status_) status_ = blob_->append(part);
       if (status_) hash_.add(part);
     } catch (const std::exception& thrown) {
@@ -60,7 +70,21 @@ class PieceSink : public net::BodySink {
     if (!blob) status_ = blob.status();
   }
 
+  void reserve(size_t bytes) {
+    for (; left_ < bytes && status_; left_ += kRoomStep) {
+      std::string why;
+      rooms_.push_back(store_.reserve(workspace_, kRoomStep, false, why));
+      if (!rooms_.back()) status_ = {base::Code::LimitReached, why};
+    }
+    left_ -= std::min(left_, bytes);
+  }
+
+  static constexpr size_t kRoomStep = size_t{4} << 20;
   store::SessionStore& store_;
+  const int64_t workspace_;
+  const bool knows_size_;
+  std::vector<Room> rooms_;
+  size_t left_ = 0;  // of them, where the size is not known
   store::IncomingPtr blob_;
   base::Sha256 hash_;
   Status status_;
@@ -140,15 +164,10 @@ net::HttpReply take_piece(const HostedCall& asked, HostedServices& services) {
   if (const std::string mistake = fill(asked.call, piece); !mistake.empty()) {
     return net::problem(400, "Wrong parameter", mistake);
   }
-  const int patience = services.pieces.take(std::to_string(asked.caller.id) + " " + piece.sender);
-  if (patience > 0) return wait(net::problem(429, net::reason_of(429)), patience);
   if (piece.kind == PieceKind::Live) {
-    const std::string coding = request.header("Content-Encoding");
-    if (!coding.empty() && coding != "zstd") {
-      return net::problem(415, net::reason_of(415), "Content-Encoding is zstd or absent");
-    }
-    auto text = coding.empty() ? std::optional(request.body)
-                               : net::unpack_zstd(request.body, kMostLiveText);
+    auto text = request.header("Content-Encoding").empty()
+                    ? std::optional(request.body)
+                    : net::unpack_zstd(request.body, kMostLiveText);
     if (!text) {
       return problem_with(422, "the body is damaged, or holds more than 16 MiB",
                           state_json("refused"));
@@ -202,8 +221,15 @@ net::HttpReply show_session(const HostedCall& asked, HostedServices& services) {
         Json::object().set("version", std::to_string(file.version)).set("sha256", file.sha256));
   }
   Json modules = Json::array();
-  for (const std::string& hash : session.contents.modules) modules.push(hash);
+  for (const store::StoredModule& module : session.contents.modules) modules.push(module.hash);
   answer.set("modules", std::move(modules));
+  Json refused = Json::array();
+  for (const store::SetAside& one : session.refused) {
+    refused.push(
+        Json::object().set("what", one.what).set("sha256", one.sha256).set("reason", one.reason));
+  }
+  answer.set("refused", std::move(refused));
+  answer.set("is_pinned", session.session.is_pinned);
   answer.set("page", page_of(asked.workspace_name) + "#/s/" + net::percent_encode(id));
   return json(answer);
 }
@@ -223,50 +249,93 @@ Parameter required_choice(std::string name, std::vector<std::string> choices,
   return parameter;
 }
 
+std::vector<Parameter> piece_parameters() {
+  Parameter host = server::text_parameter("host", "The sender's name.");
+  host.longest = kLongestHost;
+  return {
+      server::required_text("session", "The session's id."),
+      required_choice("kind", {"window", "live", "manifest", "symbols", "disassembly", "module"},
+                      "What the body is."),
+      server::choice("channel", {"device", "scope", "system", "code"}, "", "Of a window."),
+      number("number", 1, "Of a window."),
+      number("offset", 0, "Where in the window's text the body begins."),
+      server::choice("final", {"0", "1"}, "0", "1: the text ends with this body."),
+      server::text_parameter("sha256", "Of the file, or of the whole text."),
+      number("version", 1, "Of a file that is replaced by later ones."),
+      server::text_parameter("hash", "Of a module."),
+      std::move(host)};
+}
+
+// Why none of a piece is to be sent, as far as its head tells. `room`: for its body.
+std::optional<net::HttpReply> refuse_piece(const net::HttpRequest& head, const Caller& caller,
+                                           HostedServices& services, Piece& piece,
+                                           PieceSink::Room& room) {
+  static const std::vector<Parameter> parameters = piece_parameters();
+  const net::PathParameters none;
+  const server::Call call(head, none);
+  std::string mistake = server::mistake_in_query(head.query, parameters);
+  if (mistake.empty()) mistake = fill(call, piece);
+  if (!mistake.empty()) return net::problem(400, "Wrong parameter", mistake);
+  const bool is_live = piece.kind == PieceKind::Live;
+  const std::string coding = head.header("Content-Encoding");
+  if (is_live && !coding.empty() && coding != "zstd") {
+    return net::problem(415, net::reason_of(415), "Content-Encoding is zstd or absent");
+  }
+  const std::string key = std::to_string(caller.id);
+  int patience = services.key_pieces.take(key);
+  if (patience == 0) patience = services.pieces.take(key + " " + call.text("host", caller.name));
+  if (patience > 0) return wait(net::problem(429, net::reason_of(429)), patience);
+  const store::Admission& admission = services.store.admission();
+  if (admission.is_deleted(caller.workspace, piece.session)) {
+    return reply_to({store::Outcome::What::Gone, 0, {}}, piece, services);
+  }
+  uint64_t bytes = 0;
+  const std::string length = head.header("Content-Length");
+  const auto [end, wrong] = std::from_chars(length.data(), length.data() + length.size(), bytes);
+  const bool is_known = wrong == std::errc() && end == length.data() + length.size();
+  if (!is_known || bytes > kMostBlob) return std::nullopt;  // the parser has its own say on these
+  std::string why;
+  room = services.store.reserve(caller.workspace, bytes, piece.kind == PieceKind::Window, why);
+  if (!room) return reply_to({store::Outcome::What::Full, 0, why}, piece, services);
+  return std::nullopt;
+}
+
 }  // namespace
 
 net::HeadVerdict verdict_on_body(const net::HttpRequest& head, const Caller& caller,
                                  HostedServices& services) {
   net::HeadVerdict verdict;
   verdict.is_trusted = caller.kind != Caller::Kind::Nobody;
-  const bool is_piece = head.method == "POST" && head.path == kStream &&
-                        caller.kind == Caller::Kind::Key && caller.scope == store::Scope::Ingest;
-  if (!is_piece || head.query_value("kind") == "live") return verdict;
-  verdict.sink = std::make_shared<PieceSink>(services.store);
+  if (head.method != "POST" || head.path != kStream) return verdict;
+  if (caller.kind != Caller::Kind::Key || caller.scope != store::Scope::Ingest) {
+    verdict.reply = forbidden(kNeedsSender);
+    return verdict;
+  }
+  Piece piece;
+  PieceSink::Room room;
+  verdict.reply = refuse_piece(head, caller, services, piece, room);
+  if (verdict.reply || piece.kind == PieceKind::Live) return verdict;
+  verdict.sink = std::make_shared<PieceSink>(services.store, caller.workspace, std::move(room));
   verdict.sink_bytes = kMostBlob;
   verdict.sink_time = kBlobTime;
   return verdict;
 }
 
 void add_ingest_routes(HostedRoutes& routes, HostedServices& services) {
-  Parameter host = server::text_parameter("host", "The sender's name.");
-  host.longest = kLongestHost;
-  routes.add(
-      Need::Sender,
-      {.method = "POST",
-       .pattern = kStream,
-       .id = "take_piece",
-       .summary = "A piece of a session",
-       .parameters = {server::required_text("session", "The session's id."),
-                      required_choice(
-                          "kind",
-                          {"window", "live", "manifest", "symbols", "disassembly", "module"},
-                          "What the body is."),
-                      server::choice("channel", {"device", "scope", "system", "code"}, "",
-                                     "Of a window."),
-                      number("number", 1, "Of a window."),
-                      number("offset", 0, "Where in the window's text the body begins."),
-                      server::choice("final", {"0", "1"}, "0", "1: the text ends with this body."),
-                      server::text_parameter("sha256", "Of the file, or of the whole text."),
-                      number("version", 1, "Of a file that is replaced by later ones."),
-                      server::text_parameter("hash", "Of a module."), std::move(host)}},
-      [&](const HostedCall& call) { return take_piece(call, services); });
+  routes.add(Need::Sender,
+             {.method = "POST",
+              .pattern = kStream,
+              .id = "take_piece",
+              .summary = "A piece of a session",
+              .parameters = piece_parameters()},
+             [&](const HostedCall& call) { return take_piece(call, services); });
   routes.add(Need::AnyKey,
              {.pattern = "/api/v1/ingest", .id = "show_workspace", .summary = "Whose a key is"},
-             [](const HostedCall& asked) {
+             [&](const HostedCall& asked) {
                return json(Json::object()
                                .set("workspace", asked.workspace_name)
-                               .set("page", page_of(asked.workspace_name)));
+                               .set("page", page_of(asked.workspace_name))
+                               .set("generation", services.store.generation()));
              });
   routes.add(Need::AnyKey,
              {.pattern = "/api/v1/ingest/sessions/{session}",

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "format/seal.hpp"
 #include "format/verify.hpp"
 #include "hosting/test_host.hpp"
 #include "net/compression.hpp"
+#include "store/inspect.hpp"
 
 namespace gpufl::hosting {
 namespace {
@@ -39,6 +41,7 @@ class IngestTest : public testing::HostTest {
   }
 
   std::string key_;
+  int hosts_ = 0;
 };
 
 TEST_F(IngestTest, ASessionComesWholeAndIsShown) {
@@ -173,6 +176,150 @@ TEST_F(IngestTest, AHostThatSendsTooOftenWaitsAndOthersDoNot) {
   EXPECT_EQ(last.status, 429);
   EXPECT_NE(last.head.find("Retry-After: "), std::string::npos);
   EXPECT_EQ(send(key_, live(0) + "&host=other", "{}\n").status, 422);
+}
+
+// None of the body is sent, and the answer is there.
+TEST_F(IngestTest, WhatCannotBeTakenIsRefusedBeforeItComes) {
+  HostedOptions options = this->options();
+  options.pieces = {.per_second = 0.001, .most = 3};
+  start(options);
+  const std::string window = "session=" + id_ + "&kind=window&channel=system&number=1";
+  const auto ask_only = [&](const std::string& query, const std::string& key, uint64_t bytes) {
+    net::Client client(port_);
+    return client.ask("POST /api/v1/events/stream?" + query + " HTTP/1.1\r\nHost: x\r\n" +
+                      bearer(key) + "Content-Length: " + std::to_string(bytes) + "\r\n\r\n");
+  };
+  constexpr uint64_t kLarge = 100'000'000;
+  EXPECT_EQ(ask_only(window, "gpfl_wrong", kLarge).status, 401);
+  const std::string reader = make_key("default", Scope::Read).text;
+  wait_for(403, [&] { return ask_only(window, reader, kLarge); });
+  EXPECT_EQ(ask_only(window + "&number=x", key_, kLarge).status, 400);
+  EXPECT_EQ(ask_only("session=" + id_ + "&kind=window", key_, kLarge).status, 400);
+  EXPECT_EQ(ask_only(window, key_, uint64_t{513} << 20).status, 413);
+  ASSERT_TRUE(people()->set_quota(workspace("default"), 1000));
+  wait_for(507, [&] { return ask_only(window + "&host=" + std::to_string(++hosts_), key_, 1001); });
+  EXPECT_EQ(ask_only(window + "&host=a", key_, 1001).status, 507);
+  ASSERT_TRUE(people()->set_quota(workspace("default"), std::nullopt));
+  const std::string text = live_text(id_, Channel::System, 1, 1);
+  wait_for(200, [&] { return send(key_, window + "&host=b" + std::to_string(++hosts_), text); });
+  const std::string admin = make_login("ada", "default", store::Role::Admin);
+  wait_for(204, [&] {
+    return ask("DELETE", "/w/default/api/v1/received/" + id_, admin + own_origin());
+  });
+  EXPECT_EQ(ask_only(window + "&host=c", key_, kLarge).status, 410);
+  for (int i = 0; i < 3; ++i) (void)ask_only(window + "&host=d", key_, kLarge);
+  const net::Response often = ask_only(window + "&host=d", key_, kLarge);
+  EXPECT_EQ(often.status, 429);
+  EXPECT_NE(often.head.find("Retry-After: "), std::string::npos);
+}
+
+TEST_F(IngestTest, AKeyHasALimitWhateverHostsItNames) {
+  HostedOptions strict = options();
+  strict.key_pieces = {.per_second = 0.001, .most = 3};
+  start(strict);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(send(key_, live(0) + "&host=h" + std::to_string(i), "{}\n").status, 422);
+  }
+  EXPECT_EQ(send(key_, live(0) + "&host=h4", "{}\n").status, 429);
+}
+
+TEST_F(IngestTest, ASenderHearsWhatWasRefusedAndWhichStoreThisIs) {
+  const std::string query = "session=" + id_ + "&kind=window&channel=system&number=";
+  const std::string text = live_text(id_, Channel::System, 1, 1);
+  EXPECT_EQ(send(key_, query + "1", text).status, 200);
+  EXPECT_EQ(send(key_, query + "2", "junk").status, 422);
+  EXPECT_EQ(send(key_, query + "2", "junk").status, 422);
+  const Json there = json_of(get("/api/v1/ingest/sessions/" + id_, bearer(key_)));
+  ASSERT_EQ(there["refused"].items().size(), 1U);
+  const Json& refused = there["refused"].items()[0];
+  EXPECT_EQ(refused["what"].as_string(), "window system 2");
+  EXPECT_EQ(refused["sha256"].as_string(), sha256_of_text("junk"));
+  EXPECT_FALSE(refused["reason"].as_string().empty());
+  const std::string generation =
+      json_of(get("/api/v1/ingest", bearer(key_)))["generation"].as_string();
+  EXPECT_EQ(generation.size(), 32U);
+  start();
+  EXPECT_EQ(json_of(get("/api/v1/ingest", bearer(key_)))["generation"].as_string(), generation);
+  server_.reset();
+  const fs::path data = folder_.path() / "data", backup = folder_.path() / "backup";
+  ASSERT_TRUE(store::copy_store(data, backup));
+  fs::remove_all(data);
+  ASSERT_TRUE(store::restore_store(backup, data, [](const std::string&) {}));
+  start();
+  const std::string later = json_of(get("/api/v1/ingest", bearer(key_)))["generation"].as_string();
+  EXPECT_EQ(later.size(), 32U);
+  EXPECT_NE(later, generation);
+  EXPECT_EQ(state_of(send(key_, query + "1", text)), "known");
+}
+
+TEST_F(IngestTest, WindowsOfASessionThatIsRecordedAreIndexedAsTheyCome) {
+  store::testing::write_session(folder_.path() / id_, id_, 2, 50);
+  const std::string window =
+      read_text(folder_.path() / id_ / format::sealed_file_name(Channel::Scope, 1));
+  EXPECT_EQ(state_of(send(key_, live(0), live_text(id_, Channel::System, 1, 3))), "stored");
+  const std::string reader = bearer(make_key("default", Scope::Read).text);
+  wait_for(200, [&] { return get("/api/v1/sessions/" + id_, reader); });
+  const fs::path indexes = folder_.path() / "data/cache/index";
+  EXPECT_EQ(state_of(send(key_, "session=" + id_ + "&kind=window&channel=scope&number=1", window)),
+            "stored");
+  EXPECT_TRUE(base::eventually([&] { return fs::exists(indexes) && !fs::is_empty(indexes); }));
+  EXPECT_EQ(json_of(get("/api/v1/sessions/" + id_, reader))["state"].as_string(), "live");
+}
+
+TEST_F(IngestTest, MembersPinSessionsAndSeeWhatCame) {
+  const std::string text = live_text(id_, Channel::System, 1, 1);
+  const std::string query = "session=" + id_ + "&kind=window&channel=system&number=1";
+  EXPECT_EQ(send(key_, query, text).status, 200);
+  const std::string member = make_login("bob", "default", store::Role::Member) + own_origin();
+  const std::string viewer = make_login("eve", "default", store::Role::Viewer) + own_origin();
+  const std::string pin = "/w/default/api/v1/received/" + id_ + "/pin";
+  const std::string list = "/w/default/api/v1/received";
+  wait_for(204, [&] { return ask("PUT", pin, member); });
+  wait_for(403, [&] { return ask("PUT", pin, viewer); });
+  EXPECT_EQ(get(list, viewer).status, 403);
+  EXPECT_EQ(ask("PUT", "/w/default/api/v1/received/" + session_id(9) + "/pin", member).status, 404);
+  const auto first = [&] { return json_of(get(list, member))["received"].items().at(0); };
+  EXPECT_EQ(first()["session"].as_string(), id_);
+  EXPECT_TRUE(first()["is_pinned"].as_bool());
+  EXPECT_EQ(first()["bytes"].as_string(), std::to_string(text.size()));
+  EXPECT_TRUE(json_of(get("/api/v1/ingest/sessions/" + id_, bearer(key_)))["is_pinned"].as_bool());
+  EXPECT_TRUE(json_of(get(list + "?before=" + first()["number"].as_string(), member))["received"]
+                  .items()
+                  .empty());
+  EXPECT_EQ(ask("DELETE", pin, member).status, 204);
+  EXPECT_FALSE(first()["is_pinned"].as_bool());
+  EXPECT_EQ(ask("DELETE", "/w/default/api/v1/received/" + id_, member).status, 204);
+  EXPECT_EQ(first()["state"].as_string(), "deleted");
+}
+
+TEST_F(IngestTest, WhatRetentionTakesIsInTheAuditLog) {
+  HostedOptions options = this->options();
+  options.store.retention_pace = std::chrono::milliseconds(10);
+  start(options);
+  const std::string text = live_text(id_, Channel::System, 1, 1);
+  const std::string query = "session=" + id_ + "&kind=window&channel=system&number=1";
+  EXPECT_EQ(send(key_, query, text).status, 200);
+  ASSERT_TRUE(people()->set_retention(workspace("default"),
+                                      {.keep_days = 0, .keep_bytes = {}, .deleted_days = 30}));
+  const std::string admin = make_login("ada", "default", store::Role::Admin);
+  EXPECT_TRUE(base::eventually([&] {
+    return get("/w/default/api/v1/audit", admin).body.find("session expired") != std::string::npos;
+  }));
+  EXPECT_EQ(send(key_, query, text).status, 410);
+  const std::string reader = bearer(make_key("default", Scope::Read).text);
+  wait_for(404, [&] { return get("/api/v1/sessions/" + id_, reader); });
+}
+
+TEST_F(IngestTest, ManyFilesMayBeOpen) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{512, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  start();
+  rlimit now{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &now), 0);
+  EXPECT_EQ(now.rlim_cur, before.rlim_max);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_F(IngestTest, AConnectionThatIsCutLeavesNothing) {

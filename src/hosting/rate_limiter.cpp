@@ -8,15 +8,18 @@ namespace gpufl::hosting {
 
 int RateLimiter::take(std::string_view name, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  auto found = buckets_.find(name);
-  if (found == buckets_.end()) {
+  const auto found = by_name_.find(name);
+  if (found != by_name_.end()) {
+    buckets_.splice(buckets_.begin(), buckets_, found->second);
+  } else {
     if (buckets_.size() >= names_) {
-      buckets_.erase(std::min_element(buckets_.begin(), buckets_.end(),
-                                      [](auto& a, auto& b) { return a.second.at < b.second.at; }));
+      by_name_.erase(buckets_.back().name);
+      buckets_.pop_back();
     }
-    found = buckets_.emplace(name, Bucket{rate_.most, now}).first;
+    buckets_.push_front({std::string(name), rate_.most, now});
+    by_name_.emplace(buckets_.front().name, buckets_.begin());
   }
-  Bucket& bucket = found->second;
+  Bucket& bucket = buckets_.front();
   const double passed = std::chrono::duration<double>(now - bucket.at).count();
   bucket.tokens = std::min(rate_.most, bucket.tokens + std::max(passed, 0.0) * rate_.per_second);
   bucket.at = now;

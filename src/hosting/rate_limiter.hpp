@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -29,14 +30,17 @@ class RateLimiter {
 
  private:
   struct Bucket {
+    std::string name;
     double tokens = 0;
     Clock::time_point at;
   };
+  using Buckets = std::list<Bucket>;
 
   const Rate rate_;
   const size_t names_;
   std::mutex mutex_;
-  std::map<std::string, Bucket, std::less<>> buckets_;
+  Buckets buckets_;  // what was asked for last comes first
+  std::map<std::string_view, Buckets::iterator> by_name_;
 };
 
 }  // namespace gpufl::hosting

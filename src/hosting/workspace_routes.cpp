@@ -20,6 +20,7 @@ constexpr int64_t kDay_ms = int64_t{24} * 3600 * 1000;
 constexpr int64_t kMostDays = 3650;
 constexpr size_t kLongestLabel = 100;
 constexpr int64_t kMostAudit = 1000;
+constexpr size_t kMostReceived = 500;
 
 Json time_json(int64_t time_ms) {
   return time_ms == 0 ? Json() : Json(text::utc(time_ms * 1'000'000));
@@ -185,6 +186,35 @@ net::HttpReply set_deleted(const HostedCall& asked, bool is_deleted, HostedServi
   return reply_to(done, services);
 }
 
+net::HttpReply set_pinned(const HostedCall& asked, bool is_pinned, HostedServices& services) {
+  const std::string& session = asked.call.path("session");
+  const Status done = services.store.set_pinned(asked.workspace, session, is_pinned);
+  if (done) {
+    (void)services.people.audit(asked.workspace, asked.caller.name,
+                                is_pinned ? "session pinned" : "session unpinned", session);
+  }
+  return reply_to(done, services);
+}
+
+net::HttpReply list_received(const HostedCall& asked, HostedServices& services) {
+  const int64_t before = asked.call.integer("before", 0);
+  const auto sessions = services.store.sessions(asked.workspace, kMostReceived, before);
+  if (!sessions) return reply_to(sessions.status(), services);
+  Json list = Json::array();
+  for (const store::StoredSession& one : *sessions) {
+    const char* state = one.is_purged ? "gone" : one.is_deleted ? "deleted" : "open";
+    list.push(Json::object()
+                  .set("number", std::to_string(one.id))
+                  .set("session", one.name)
+                  .set("state", state)
+                  .set("is_pinned", one.is_pinned)
+                  .set("bytes", std::to_string(one.bytes))
+                  .set("changed", time_json(one.changed_ms))
+                  .set("deleted", time_json(one.deleted_ms)));
+  }
+  return json(Json::object().set("received", std::move(list)));
+}
+
 }  // namespace
 
 void add_workspace_routes(HostedRoutes& routes, HostedServices& services) {
@@ -205,6 +235,19 @@ void add_workspace_routes(HostedRoutes& routes, HostedServices& services) {
   add(Need::Member, "DELETE", "received/{session}", "delete_session",
       "Puts a session out of sight, and refuses what comes of it",
       [](const HostedCall& call, HostedServices& of) { return set_deleted(call, true, of); });
+  add(Need::Member, "PUT", "received/{session}/pin", "pin_session",
+      "Keeps a session, whatever retention says",
+      [](const HostedCall& call, HostedServices& of) { return set_pinned(call, true, of); });
+  add(Need::Member, "DELETE", "received/{session}/pin", "unpin_session", "Undoes that",
+      [](const HostedCall& call, HostedServices& of) { return set_pinned(call, false, of); });
+  routes.add(Need::Member,
+             {.method = "GET",
+              .pattern = api + "received",
+              .id = "list_received",
+              .summary = "Sessions that came, pinned and deleted ones too, newest first",
+              .parameters = {server::integer("before", 1, int64_t{1} << 53, int64_t{1} << 53,
+                                             "Only those with smaller numbers.")}},
+             [&services](const HostedCall& call) { return list_received(call, services); });
   add(Need::Member, "POST", "received/{session}/restore", "restore_session", "Undoes that",
       [](const HostedCall& call, HostedServices& of) { return set_deleted(call, false, of); });
 }

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <limits>
 
 #include "base/clock.hpp"
 #include "net/answer.hpp"
@@ -168,6 +169,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     verdict_ = make_verdict(shared_.check, head);
     is_trusted_ = verdict_.is_trusted;
     body_until_ = Clock::now() + (verdict_.sink ? verdict_.sink_time : shared_.limits.body_time);
+    // One that is answered already is not read, however long it is.
+    if (verdict_.reply) return std::numeric_limits<size_t>::max();
     return verdict_.sink ? verdict_.sink_bytes : shared_.limits.body_bytes;
   }
 

@@ -34,12 +34,23 @@ constexpr uint64_t kBlockBytes = 512;  // of stat(), whatever the disk has
 constexpr size_t kMostNoteBytes = size_t{1} << 20;
 constexpr auto kTemporaryAge = std::chrono::hours(24);
 
+// An errno or 0.
+int sync_folder(const fs::path& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const int error = ::fsync(fd) == 0 ? 0 : errno;
+  ::close(fd);
+  return error;
+}
+
 Status make_private(const fs::path& folder) {
   std::error_code error;
   if (!folder.parent_path().empty()) fs::create_directories(folder.parent_path(), error);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Status::from_errno(errno, folder.string());
-  }
+  const int made = ::mkdir(folder.c_str(), 0700) == 0 ? 0 : errno;
+  if (made != 0 && made != EEXIST) return Status::from_errno(made, folder.string());
+  // Notes in it are to stay.
+  const int failed = made == 0 ? sync_folder(folder.parent_path()) : 0;
+  if (failed != 0) return Status::from_errno(failed, folder.string());
   struct stat info{};
   if (::stat(folder.c_str(), &info) != 0) return Status::from_errno(errno, folder.string());
   if (!S_ISDIR(info.st_mode)) {
@@ -271,6 +282,7 @@ Status CacheFolder::write_notes(std::string_view session_id, const Json& notes) 
   if (error == 0 && ::fsync(*fd) != 0) error = errno;
   ::close(*fd);
   if (error == 0 && ::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
+  if (error == 0) error = sync_folder(file.parent_path());
   if (error == 0) return {};
   ::unlink(temporary.c_str());
   return Status::from_errno(error, file.string());

@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/site.hpp"
 
+#include <system_error>
+#include <utility>
+
+#include "format/session_files.hpp"
 #include "server/front.hpp"
 #include "server/session_json.hpp"
 
 namespace gpufl::server {
 
 using base::Json;
+
+namespace {
+
+size_t count_sealed(const std::filesystem::path& dir) {
+  size_t count = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(dir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const auto name = format::parse_file_name(entry->path().filename().string());
+    count += name && name->form == format::FileName::Form::Sealed ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
 
 Site::Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
            const CacheFolder& notes, SharedWork& shared, bool indexes_at_once)
@@ -16,14 +35,24 @@ Site::Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
           [this, &indexes = shared.indexes, indexes_at_once](const std::vector<Change>& changes) {
             for (const Change& change : changes) {
               events_.publish("session", change_json(change));
-              const bool is_there = change.what != Change::What::Removed;
-              // One that is being recorded would be begun again at each look.
-              if (!indexes_at_once || !is_there || change.session->is_live()) continue;
+              if (!indexes_at_once || !is_worth_indexing(change)) continue;
               (void)indexes.open(*change.session, {std::chrono::milliseconds(0)});
             }
           }),
       services_(catalogue_, events_, notes, shared) {
   add_all_routes(routes_, services_);
+}
+
+// Lines of a session that is being recorded would be begun again every second; a window that was
+// sealed never changes.
+bool Site::is_worth_indexing(const Change& change) {
+  const std::filesystem::path& dir = change.session->dir;
+  if (change.what == Change::What::Removed || !change.session->is_live()) {
+    sealed_.erase(dir);
+    return change.what != Change::What::Removed;
+  }
+  const size_t now = count_sealed(dir);
+  return now > std::exchange(sealed_[dir], now);
 }
 
 void Site::hear_of(const AnalysisRequest& request, const base::Status& status) {

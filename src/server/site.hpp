@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <map>
 
 #include "base/status.hpp"
 #include "server/analysis_request.hpp"
@@ -33,8 +35,11 @@ class Site {
   void hear_of(const AnalysisRequest& request, const base::Status& status);
 
  private:
+  bool is_worth_indexing(const Change& change);
+
   const std::filesystem::path cache_;  // is hidden from readers
   EventHub events_;
+  std::map<std::filesystem::path, size_t> sealed_;  // windows of live sessions; the look's thread's
   Catalogue catalogue_;
   Services services_;
   Routes routes_;

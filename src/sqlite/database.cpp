@@ -191,30 +191,65 @@ Status Transaction::commit() {
   return done;
 }
 
-Status migrate(Database& database, std::string_view part, std::span<const char* const> steps) {
-  Status made = database.run(
-      "CREATE TABLE IF NOT EXISTS schema_version (part TEXT PRIMARY KEY, version INTEGER NOT "
-      "NULL)");
-  if (!made) return made;
+namespace {
+
+// 0: no tables of that part are there.
+base::Result<int64_t> version_of(Database& database, std::string_view part) {
   int64_t version = 0;
-  made = database.query("SELECT version FROM schema_version WHERE part = ?", {part},
-                        [&](const Row& row) { version = row.integer(0); });
-  if (!made) return made;
-  if (version > static_cast<int64_t>(steps.size())) {
-    return {Code::TooNew,
-            "a newer gpufl has written this store; use that version, or a backup from before it"};
+  bool has_versions = false;
+  Status asked = database.query("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'", {},
+                                [&](const Row&) { has_versions = true; });
+  if (asked && has_versions) {
+    asked = database.query("SELECT version FROM schema_version WHERE part = ?", {part},
+                           [&](const Row& row) { version = row.integer(0); });
   }
-  for (; version < static_cast<int64_t>(steps.size()); ++version) {
+  if (!asked) return asked;
+  return version;
+}
+
+Status too_new() {
+  return {Code::TooNew,
+          "a newer gpufl has written this store; use that version, or a backup from before it"};
+}
+
+}  // namespace
+
+Status migrate(Database& database, std::string_view part, std::span<const char* const> steps) {
+  const auto newest = static_cast<int64_t>(steps.size());
+  auto known = version_of(database, part);
+  while (known && *known < newest) {
     Transaction transaction(database);
-    if (Status done = database.run_script(steps[static_cast<size_t>(version)]); !done) return done;
-    Status noted = database.run(
-        "INSERT INTO schema_version VALUES (?, ?) ON CONFLICT (part) DO UPDATE SET version = "
-        "excluded.version",
-        {part, version + 1});
-    if (!noted) return noted;
-    if (Status done = transaction.commit(); !done) return done;
+    // Another program may have taken the step meanwhile.
+    known = version_of(database, part);
+    if (!known || *known >= newest) break;
+    Status done = database.run(
+        "CREATE TABLE IF NOT EXISTS schema_version (part TEXT PRIMARY KEY, version INTEGER NOT "
+        "NULL)");
+    if (done) done = database.run_script(steps[static_cast<size_t>(*known)]);
+    if (done) {
+      done = database.run(
+          "INSERT INTO schema_version VALUES (?, ?) ON CONFLICT (part) DO UPDATE SET version = "
+          "excluded.version",
+          {part, *known + 1});
+    }
+    if (done) done = transaction.commit();
+    if (!done) return done;
+    known = *known + 1;
   }
-  return {};
+  if (!known) return known.status();
+  return *known > newest ? too_new() : Status();
+}
+
+Status expect_version(Database& database, std::string_view part,
+                      std::span<const char* const> steps) {
+  const auto known = version_of(database, part);
+  if (!known) return known.status();
+  const auto newest = static_cast<int64_t>(steps.size());
+  if (*known > newest) return too_new();
+  if (*known == newest) return {};
+  return {Code::Unavailable,
+          "an older gpufl has written this store; start this version's server on it once, which "
+          "brings it up to date"};
 }
 
 }  // namespace gpufl::sqlite

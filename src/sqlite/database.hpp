@@ -121,5 +121,8 @@ class Transaction {
 // Brings the tables of `part` up to date: step N leads from version N to N+1, each in a transaction
 // of its own. TooNew: a later version of this program has written them.
 base::Status migrate(Database& database, std::string_view part, std::span<const char* const> steps);
+// Whether they are up to date already; nothing is changed. Unavailable: they are older.
+base::Status expect_version(Database& database, std::string_view part,
+                            std::span<const char* const> steps);
 
 }  // namespace gpufl::sqlite

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/temp_dir.hpp"
@@ -16,6 +18,7 @@ namespace gpufl::sqlite {
 namespace {
 
 using base::Code;
+using base::Status;
 
 class DatabaseTest : public ::testing::Test {
  protected:
@@ -82,6 +85,37 @@ TEST_F(DatabaseTest, ForgetsATransactionThatWasNotCommitted) {
   }
   EXPECT_EQ(database->run("INSERT INTO t VALUES ('kept')").code(), Code::InvalidArgument);
   EXPECT_EQ(texts(*database, "SELECT name FROM t"), std::vector<std::string>{"kept"});
+}
+
+TEST_F(DatabaseTest, AProgramThatOnlyLooksChangesNothing) {
+  const auto database = open();
+  const std::array<const char*, 1> first = {"CREATE TABLE a (x)"};
+  const std::array<const char*, 2> both = {"CREATE TABLE a (x)", "CREATE TABLE b (x)"};
+  EXPECT_EQ(expect_version(*database, "part", first).code(), Code::Unavailable);
+  ASSERT_TRUE(migrate(*database, "part", first));
+  EXPECT_TRUE(expect_version(*database, "part", first));
+  EXPECT_EQ(expect_version(*database, "part", both).code(), Code::Unavailable);
+  EXPECT_FALSE(database->run("SELECT * FROM b"));
+  ASSERT_TRUE(migrate(*database, "part", both));
+  EXPECT_EQ(expect_version(*database, "part", first).code(), Code::TooNew);
+}
+
+TEST_F(DatabaseTest, SeveralProgramsThatMigrateTakeEachStepOnce) {
+  const std::array<const char*, 3> steps = {"CREATE TABLE a (x)", "CREATE TABLE b (x)",
+                                            "CREATE TABLE c (x)"};
+  ASSERT_NE(open(), nullptr);
+  std::vector<std::thread> threads;
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      const auto database = open();
+      const Status migrated = migrate(*database, "part", steps);
+      EXPECT_TRUE(migrated) << migrated.text();
+      done += migrated.is_ok() ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(done, 4);
 }
 
 TEST_F(DatabaseTest, MigratesStepByStepAndRefusesWhatIsNewer) {

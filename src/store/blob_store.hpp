@@ -46,6 +46,10 @@ class BlobStore {
   virtual base::Status place(IncomingBlob& blob, const std::string& name) = 0;
   // The same blob under a second name; no failure where that is there already.
   virtual base::Status link(const std::string& name, const std::string& second) = 0;
+  // The blob `by` takes the place of what is called `name`. Others see the one or the other.
+  virtual base::Status replace(const std::string& name, const std::string& by) = 0;
+  // For those who write blobs below a prefix themselves.
+  virtual base::Status make_place(const std::string& prefix) = 0;
   // No failure where there is none.
   virtual base::Status remove(const std::string& name) = 0;
   // Everything below a prefix, which ends with a slash.
@@ -53,8 +57,11 @@ class BlobStore {
   // Everything below a prefix, to another one below which there is nothing. No failure where there
   // is nothing to move.
   virtual base::Status move_all(const std::string& prefix, const std::string& to) = 0;
-  // What has been placed, linked and removed outlives a loss of power.
+  // What has been placed, linked and removed outlives a loss of power. Once that has failed it
+  // fails for ever: the system may have forgotten what it could not write, and would say that all
+  // is well.
   virtual base::Status sync() = 0;
+  virtual bool exists(const std::string& name) const = 0;
   // Every name below a prefix, which is empty or ends with a slash, in no order.
   using Visitor = std::function<void(const std::string& name, uint64_t bytes)>;
   virtual base::Status list(const std::string& prefix, const Visitor& see) const = 0;

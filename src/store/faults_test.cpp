@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <random>
 #include <thread>
 
+#include "format/manifest.hpp"
 #include "format/seal.hpp"
 #include "store/test_pieces.hpp"
 
@@ -77,6 +79,15 @@ class FaultyBlobs : public BlobStore {
     const Status failed = fault_->next();
     return failed ? blobs_->link(name, second) : failed;
   }
+  Status replace(const std::string& name, const std::string& by) override {
+    const Status failed = fault_->next();
+    return failed ? blobs_->replace(name, by) : failed;
+  }
+  Status make_place(const std::string& prefix) override {
+    const Status failed = fault_->next();
+    return failed ? blobs_->make_place(prefix) : failed;
+  }
+  bool exists(const std::string& name) const override { return blobs_->exists(name); }
   Status remove(const std::string& name) override { return blobs_->remove(name); }
   Status remove_all(const std::string& prefix) override { return blobs_->remove_all(prefix); }
   Status move_all(const std::string& prefix, const std::string& to) override {
@@ -171,6 +182,81 @@ TEST(StoreFaultsTest, WhateverCallFailsNothingIsLostAndTheNextTryIsStored) {
       expect_whole(**store, folder.path(), id);
     }
   }
+}
+
+TEST(StoreFaultsTest, AFileStaysAsItWasWhereANewerOneCannotBeKept) {
+  const std::string id = session_id(1);
+  const std::string older = live_text(id, Channel::System, 1, 1);
+  std::string newer = older;
+  newer[newer.size() - 4] = 'z';  // of the same size
+  bool has_failed = true;
+  for (int call = 0; has_failed; ++call) {
+    ASSERT_LT(call, 100);
+    const TempDir folder;
+    auto fault = std::make_shared<Fault>();
+    auto blobs = FolderBlobs::open(folder.path());
+    auto store = testing::open_store(folder.path(), {},
+                                     std::make_unique<FaultyBlobs>(std::move(*blobs), fault));
+    ASSERT_TRUE(store) << store.status().text();
+    const auto send = [&](const std::string& bytes, uint64_t version) {
+      Piece piece = testing::with_blob(**store, testing::piece_of(PieceKind::Manifest, id), bytes);
+      piece.version = version;
+      return piece.blob ? (*store)->take(std::move(piece)).what : What::Failed;
+    };
+    ASSERT_EQ(send(older, 1), What::Stored);
+    fault->calls_left = call;
+    const What outcome = send(newer, 2);
+    has_failed = outcome != What::Stored;
+    fault->calls_left = -1;
+    const auto there = (*store)->status(1, id);
+    const std::string& told = (*there)->contents.files.at(0).sha256;
+    const fs::path file = folder.path() / session_prefix(1, 1) / format::kManifestName;
+    EXPECT_EQ(told, testing::sha256_of_text(has_failed ? older : newer)) << call;
+    const bool is_put = read_text(file) == (has_failed ? older : newer);
+    store->reset();
+    store = testing::open_store(folder.path());
+    EXPECT_EQ(testing::sha256_of_text(read_text(file)), told) << call;
+    // Only where the very last step has failed the next start has to do it.
+    EXPECT_TRUE(is_put || !has_failed) << call;
+    EXPECT_EQ(send(newer, 2), has_failed ? What::Stored : What::Known);
+    EXPECT_EQ(read_text(file), newer);
+  }
+}
+
+// Calls a function before it is synced: what others do while a piece is being checked.
+class InterruptedBlob : public IncomingBlob {
+ public:
+  InterruptedBlob(IncomingPtr blob, std::function<void()> others)
+      : blob_(std::move(blob)), others_(std::move(others)) {}
+  Status append(std::string_view bytes) override { return blob_->append(bytes); }
+  Status sync() override {
+    others_();
+    return blob_->sync();
+  }
+  uint64_t size() const override { return blob_->size(); }
+  const fs::path& path() const override { return blob_->path(); }
+
+ private:
+  const IncomingPtr blob_;
+  const std::function<void()> others_;
+};
+
+TEST(StoreFaultsTest, ATextThatEndsWhileItsWindowComesIsNoConflict) {
+  const TempDir folder;
+  auto store = testing::open_store(folder.path());
+  ASSERT_TRUE(store);
+  const std::string id = session_id(1);
+  const std::string text = live_text(id, Channel::Scope, 1, 3);
+  Piece window = window_piece(**store, id, Channel::Scope, 1, text);
+  window.blob = std::make_unique<InterruptedBlob>(std::move(window.blob), [&] {
+    Piece end = live_piece(id, Channel::Scope, 1, 0, text);
+    end.is_final = true;
+    end.told_sha256 = testing::sha256_of_text(text);
+    EXPECT_EQ((*store)->take(std::move(end)).what, What::Stored);
+  });
+  EXPECT_EQ((*store)->take(std::move(window)).what, What::Busy);
+  EXPECT_EQ((*store)->take(window_piece(**store, id, Channel::Scope, 1, text)).what, What::Stored);
+  EXPECT_TRUE((*store)->set_aside(1)->empty());
 }
 
 TEST(StoreFaultsTest, ACatalogueThatIsFullRefusesAndGoesOnLater) {

@@ -109,6 +109,24 @@ Status FolderBlobs::link(const std::string& name, const std::string& second) {
   return {};
 }
 
+Status FolderBlobs::replace(const std::string& name, const std::string& by) {
+  const fs::path path = path_of(name);
+  if (::rename(path_of(by).c_str(), path.c_str()) != 0) {
+    return Status::from_errno(errno, "cannot put " + name + " in place");
+  }
+  unsynced_.insert(path.parent_path());
+  return {};
+}
+
+Status FolderBlobs::make_place(const std::string& prefix) {
+  return make_folders(folder_of(prefix));
+}
+
+bool FolderBlobs::exists(const std::string& name) const {
+  std::error_code error;
+  return fs::exists(path_of(name), error);
+}
+
 Status FolderBlobs::remove(const std::string& name) {
   const fs::path path = path_of(name);
   if (::unlink(path.c_str()) != 0) {
@@ -149,14 +167,19 @@ fs::path FolderBlobs::folder_of(const std::string& prefix) const {
 }
 
 Status FolderBlobs::sync() {
-  while (!unsynced_.empty()) {
+  while (failed_ && !unsynced_.empty()) {
     const Status synced = sync_folder(*unsynced_.begin());
     // One that somebody has taken away would fail for ever.
     const bool is_over = synced || synced.code() == base::Code::NotFound;
     if (is_over) unsynced_.erase(unsynced_.begin());
-    if (!synced) return synced;
+    if (is_over && !synced) return synced;
+    if (!synced) {
+      failed_ = {synced.code(), synced.message() +
+                                    "; nothing more is taken until the disk is well and the server "
+                                    "has been started again"};
+    }
   }
-  return {};
+  return failed_;
 }
 
 Status FolderBlobs::list(const std::string& prefix, const Visitor& see) const {

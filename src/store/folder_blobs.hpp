@@ -21,10 +21,13 @@ class FolderBlobs : public BlobStore {
   base::Result<IncomingPtr> receive() override;
   base::Status place(IncomingBlob& blob, const std::string& name) override;
   base::Status link(const std::string& name, const std::string& second) override;
+  base::Status replace(const std::string& name, const std::string& by) override;
+  base::Status make_place(const std::string& prefix) override;
   base::Status remove(const std::string& name) override;
   base::Status remove_all(const std::string& prefix) override;
   base::Status move_all(const std::string& prefix, const std::string& to) override;
   base::Status sync() override;
+  bool exists(const std::string& name) const override;
   base::Status list(const std::string& prefix, const Visitor& see) const override;
   std::filesystem::path path_of(std::string_view name) const override { return folder_ / name; }
 
@@ -39,6 +42,7 @@ class FolderBlobs : public BlobStore {
   const std::filesystem::path folder_, incoming_;
   std::atomic<uint64_t> received_ = 0;
   std::set<std::filesystem::path> unsynced_;  // folders
+  base::Status failed_;                       // of a sync
 };
 
 // Makes what a folder lists outlive a loss of power.

@@ -18,7 +18,12 @@ base::Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::filesystem
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return base::Status::from_errno(errno, "cannot open " + file.string());
   std::unique_ptr<FolderLock> lock(new FolderLock(fd));
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return lock;
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    // What servers before this one made and had no time to sync is there, and would be taken for
+    // synced: files, and folders up to the first that was made for this one.
+    if (::syncfs(fd) == 0) return lock;
+    return base::Status::from_errno(errno, "cannot sync " + folder.string());
+  }
   if (errno != EWOULDBLOCK) return base::Status::from_errno(errno, "cannot lock " + file.string());
   return base::Status(base::Code::Unavailable,
                       "another server uses " + folder.string() + "; stop it first");

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "store/live_journal.hpp"
@@ -30,7 +31,13 @@ struct Group {
   std::vector<Append> appends;
   std::vector<std::string> placed;    // go again where the group fails
   std::vector<std::string> obsolete;  // go once it is committed
-  std::map<int64_t, int64_t> bytes;   // by workspace: what it gains
+  // Placed under the second name, to take the place of the first once it is committed.
+  std::vector<std::pair<std::string, std::string>> replaced;
+  struct Growth {
+    int64_t bytes = 0;
+    int64_t texts = 0;  // of them, live lines
+  };
+  std::map<int64_t, Growth> growth;  // by workspace
 };
 
 }  // namespace gpufl::store

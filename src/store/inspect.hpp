@@ -25,5 +25,9 @@ base::Result<Inspection> check_store(const std::filesystem::path& folder,
 // target must not exist.
 base::Result<Inspection> copy_store(const std::filesystem::path& folder,
                                     const std::filesystem::path& target);
+// The same of a copy, which is checked first. Corrupt: `say` has heard why.
+base::Result<Inspection> restore_store(const std::filesystem::path& backup,
+                                       const std::filesystem::path& folder,
+                                       const std::function<void(const std::string&)>& say);
 
 }  // namespace gpufl::store

@@ -111,6 +111,7 @@ void LiveJournal::add(const LiveLines& lines) {
 
 Status LiveJournal::sync() {
   const std::string added = std::exchange(added_, {});
+  if (added.empty()) return {};
   size_t done = 0;
   int failed = 0;
   while (done < added.size() && failed == 0) {

@@ -17,9 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::Status;
 
-// A file of a session, and the folders above it up to that of all workspaces.
-constexpr int kFoldersAbove = 4;
-
 class File {
  public:
   File(const fs::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
@@ -71,13 +68,12 @@ base::Result<bool> LiveTexts::has(const fs::path& file, uint64_t offset, std::st
 }
 
 Status LiveTexts::cut(const fs::path& file, uint64_t size) {
+  ++cuts_;
   if (::truncate(file.c_str(), static_cast<off_t>(size)) == 0) return {};
   return Status::from_errno(errno, "cannot undo live lines");
 }
 
 Status LiveTexts::write(const fs::path& file, uint64_t offset, std::string_view text) {
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
   const File out(file, O_WRONLY | O_CREAT);
   if (out.fd() < 0) return Status::from_errno(errno, "cannot write live lines");
   unsynced_.insert(file);
@@ -98,8 +94,7 @@ Status LiveTexts::sync() {
     if (out.fd() < 0 || ::fsync(out.fd()) != 0) {
       return Status::from_errno(errno, "cannot sync live lines");
     }
-    fs::path folder = file.parent_path();
-    for (int i = 0; i < kFoldersAbove; ++i, folder = folder.parent_path()) folders.insert(folder);
+    folders.insert(file.parent_path());
   }
   for (const fs::path& folder : folders) {
     if (Status synced = sync_folder(folder); !synced) return synced;

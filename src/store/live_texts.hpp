@@ -27,16 +27,19 @@ class LiveTexts {
   // Whether the file has these bytes there; they are within its length.
   static base::Result<bool> has(const std::filesystem::path& file, uint64_t offset,
                                 std::string_view text);
-  static base::Status cut(const std::filesystem::path& file, uint64_t size);
-  // Makes the file and its folder where they are not there. What fails changes nothing.
+  base::Status cut(const std::filesystem::path& file, uint64_t size);
+  uint64_t cuts() const { return cuts_; }  // so far: what was read before the last may not hold
+  // Makes the file where it is not there, but not its folder. What fails changes nothing.
   base::Status write(const std::filesystem::path& file, uint64_t offset, std::string_view text);
-  // All that was written since the last time outlives a loss of power.
+  // All that was written since the last time outlives a loss of power. After a failure the system
+  // may have forgotten what was written: it has to be written again.
   base::Status sync();
 
   // The session in that folder is being recorded, from now on until nothing is said of it for as
   // long as `patience`, or it has ended.
   void keep_live(const std::filesystem::path& folder);
   void end(const std::filesystem::path& folder) { locks_.erase(folder); }
+  bool is_kept_live(const std::filesystem::path& folder) const { return locks_.contains(folder); }
   void end_idle(std::chrono::milliseconds patience);
 
  private:
@@ -52,6 +55,7 @@ class LiveTexts {
     Clock::time_point used;
   };
   std::set<std::filesystem::path> unsynced_;
+  uint64_t cuts_ = 0;
   std::map<std::filesystem::path, Lock> locks_;
 };
 

@@ -10,7 +10,6 @@
 #include "base/secret.hpp"
 #include "base/sha256.hpp"
 #include "store/password.hpp"
-#include "store/sqlite_catalogue.hpp"
 
 namespace gpufl::store {
 namespace {
@@ -19,6 +18,7 @@ using base::Code;
 using base::Status;
 using sqlite::Row;
 
+constexpr const char* kPeoplePart = "people";
 constexpr std::string_view kKeyPrefix = "gpfl_";
 constexpr size_t kKeyBytes = 24;
 constexpr size_t kCheckDigits = 8;
@@ -139,14 +139,16 @@ bool Directory::has_admin() const {
   });
 }
 
-base::Result<std::unique_ptr<People>> People::open(const std::filesystem::path& catalogue) {
+base::Result<std::unique_ptr<People>> People::open(const std::filesystem::path& catalogue,
+                                                   Schema schema) {
   // Its tables refer to those of the catalogue.
-  if (auto tables = SqliteCatalogue::open(catalogue); !tables) return tables.status();
+  if (auto tables = SqliteCatalogue::open(catalogue, schema); !tables) return tables.status();
   auto database = sqlite::Database::open(catalogue, sqlite::Database::Mode::Durable);
   if (!database) return database.status();
-  if (Status current = sqlite::migrate(**database, "people", kPeopleSteps); !current) {
-    return current;
-  }
+  const Status current = schema == Schema::Update
+                             ? sqlite::migrate(**database, kPeoplePart, kPeopleSteps)
+                             : sqlite::expect_version(**database, kPeoplePart, kPeopleSteps);
+  if (!current) return current;
   std::unique_ptr<People> people(new People(std::move(*database)));
   if (Status loaded = people->refresh(); !loaded) return loaded;
   return people;
@@ -240,6 +242,30 @@ base::Result<int64_t> People::add_workspace(std::string_view name) {
 Status People::set_quota(int64_t workspace, std::optional<int64_t> bytes) {
   const std::lock_guard lock(mutex_);
   return change("UPDATE workspaces SET quota_bytes = ? WHERE id = ?", {bytes, workspace});
+}
+
+base::Result<Retention> People::retention_of(int64_t workspace) {
+  const std::lock_guard lock(mutex_);
+  Retention retention;
+  const Status asked =
+      database_->query("SELECT keep_days, keep_bytes, deleted_days FROM workspaces WHERE id = ?",
+                       {workspace}, [&](const Row& row) {
+                         if (row.has(0)) retention.keep_days = row.integer(0);
+                         if (row.has(1))
+                           retention.keep_bytes = static_cast<uint64_t>(row.integer(1));
+                         retention.deleted_days = row.integer(2);
+                       });
+  if (!asked) return asked;
+  return retention;
+}
+
+Status People::set_retention(int64_t workspace, const Retention& retention) {
+  std::optional<int64_t> bytes;
+  if (retention.keep_bytes) bytes = static_cast<int64_t>(*retention.keep_bytes);
+  const std::lock_guard lock(mutex_);
+  return change(
+      "UPDATE workspaces SET keep_days = ?, keep_bytes = ?, deleted_days = ? WHERE id = ?",
+      {retention.keep_days, bytes, retention.deleted_days, workspace});
 }
 
 base::Result<int64_t> People::add_user(std::string_view name) {

@@ -13,6 +13,7 @@
 
 #include "base/status.hpp"
 #include "sqlite/database.hpp"
+#include "store/sqlite_catalogue.hpp"
 
 // Who may use a store, and how they show who they are. Secrets are kept as hashes only. Lookups go
 // to a copy in memory that never changes; refresh() makes a new one where anybody, another program
@@ -92,8 +93,9 @@ bool is_user_name(std::string_view name);
 
 class People {
  public:
-  // The tables are made where they do not exist. TooNew: they are newer.
-  static base::Result<std::unique_ptr<People>> open(const std::filesystem::path& catalogue);
+  // Of the tables as SqliteCatalogue::open has it.
+  static base::Result<std::unique_ptr<People>> open(const std::filesystem::path& catalogue,
+                                                    Schema schema = Schema::Update);
 
   DirectoryPtr directory() const;
   // Looks whether something has changed.
@@ -102,6 +104,8 @@ class People {
   // InvalidArgument: there is one of that name, or it is none.
   base::Result<int64_t> add_workspace(std::string_view name);
   base::Status set_quota(int64_t workspace, std::optional<int64_t> bytes);
+  base::Result<Retention> retention_of(int64_t workspace);
+  base::Status set_retention(int64_t workspace, const Retention& retention);
   base::Result<int64_t> add_user(std::string_view name);
   base::Status set_disabled(int64_t user, bool is_disabled);
   // Every login of the user ends.

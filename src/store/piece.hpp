@@ -30,12 +30,15 @@ struct Piece {
   std::string hash;         // of module
   std::string told_sha256;  // by the sender; empty: it did not say
   std::string sender;       // for display
-  std::string sha256;       // of the blob, as counted while it was received
+  std::string sha256;       // of the blob, as counted while it was received; of a final text
   IncomingPtr blob;         // of all but live
   std::string text;         // of live
-  // What the store found out before it decides. Of a window: the SHA-256 of the final text whose
-  // rows it has as well. Of any: why it is not what it says.
-  std::string same_rows_as = {};
+  // What the store found out before it decides. Of a window: the SHA-256 of the final text that it
+  // was compared with, and whether the rows are the same. Of lines that end a text: how often texts
+  // had been cut before it was hashed. Of any: why it is not what it says.
+  std::string compared_with = {};
+  bool has_same_rows = false;
+  uint64_t cuts = 0;
   base::Status fault = {};
 
   std::string describe() const;  // "window device 3"
@@ -79,7 +82,8 @@ std::string blob_file_name(PieceKind kind, format::Channel channel, uint64_t num
 // Whether a blob that was received is what it says: ok, or Corrupt, TooNew or LimitReached with the
 // reason. Reads all of it in bounded memory. IoError: it could not be read.
 base::Status check_blob(const Piece& piece);
-// The same of live lines at the beginning of a text.
+// The same of live lines: whole lines that are objects, the first of a text its session line. What
+// is in them is for readers to understand.
 base::Status check_live_text(const Piece& piece);
 // Whether a sealed window has the same rows and lines as a text, in whatever order.
 base::Result<bool> has_same_rows(const std::filesystem::path& sealed,

@@ -5,11 +5,15 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
 #include <future>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/sha256.hpp"
 #include "store/group.hpp"
 
@@ -34,10 +38,11 @@ std::string deleted_prefix(int64_t workspace, int64_t session) {
   return "workspaces/" + std::to_string(workspace) + "/deleted/" + std::to_string(session) + "/";
 }
 
-std::string module_name(int64_t workspace, std::string_view hash) {
-  return "workspaces/" + std::to_string(workspace) + "/" +
-         blob_file_name(PieceKind::Module, {}, 0, hash);
+std::string module_name(int64_t workspace, std::string_view sha256) {
+  return "workspaces/" + std::to_string(workspace) + "/modules/" + std::string(sha256);
 }
+
+std::string coming_name(std::string_view name) { return std::string(name) + ".coming"; }
 
 std::string aside_name(int64_t workspace, int64_t id) {
   return "workspaces/" + std::to_string(workspace) + "/quarantine/" + std::to_string(id);
@@ -84,31 +89,56 @@ Outcome SessionStore::take(Piece piece) {
   return outcome.get();
 }
 
-// What takes long is done here, by the threads of those who send: checks and syncs.
-std::optional<Outcome> SessionStore::prepare(Piece& piece) {
-  std::string final_text;  // where it is
-  {
-    const std::lock_guard lock(catalogue_mutex_);
-    const auto session = catalogue_->find_session(piece.workspace, piece.session);
-    if (!session) return outcome_of(session.status());
-    if (*session && (*session)->is_deleted) return Outcome{What::Gone, 0, "it was deleted"};
-    if (*session && piece.kind == PieceKind::Window) {
-      const auto row = catalogue_->find_window((*session)->id, piece.channel, piece.number);
-      if (!row) return outcome_of(row.status());
-      if (*row && (*row)->state == WindowState::Sealed && (*row)->sha256 == piece.sha256) {
-        return Outcome{What::Known, 0, {}};
-      }
-      if (*row && (*row)->state == WindowState::Final) {
-        final_text = session_prefix(piece.workspace, (*session)->id) +
-                     blob_file_name(PieceKind::Live, piece.channel, piece.number, {});
-        piece.same_rows_as = (*row)->sha256;
-      }
+// What is there already. `text`: the lines of the same window, of which as many bytes are to be
+// read.
+std::optional<Outcome> SessionStore::look_up(Piece& piece, fs::path& text, uint64_t& text_bytes) {
+  const std::lock_guard lock(catalogue_mutex_);
+  const auto session = catalogue_->find_session(piece.workspace, piece.session);
+  if (!session) return outcome_of(session.status());
+  if (*session && (*session)->is_deleted) return Outcome{What::Gone, 0, "it was deleted"};
+  piece.cuts = texts_.cuts();
+  if (!*session || (piece.kind != PieceKind::Window && !piece.is_final)) return {};
+  const auto row = catalogue_->find_window((*session)->id, piece.channel, piece.number);
+  if (!row) return outcome_of(row.status());
+  if (!*row) return {};
+  const bool is_sealed = (*row)->state == WindowState::Sealed;
+  if (is_sealed) {
+    const bool is_known = piece.kind == PieceKind::Window && (*row)->sha256 == piece.sha256;
+    return is_known ? std::optional(Outcome{What::Known, 0, {}}) : std::nullopt;
+  }
+  if (piece.kind == PieceKind::Window && (*row)->state == WindowState::Live) return {};
+  text = blobs_->path_of(session_prefix(piece.workspace, (*session)->id) +
+                         blob_file_name(PieceKind::Live, piece.channel, piece.number, {}));
+  text_bytes = LiveTexts::size_of(text);
+  if (piece.kind == PieceKind::Window) piece.compared_with = (*row)->sha256;
+  return {};
+}
+
+// Where lines before it are missing it has no hash, and is told so later.
+void SessionStore::hash_final_text(Piece& piece, const fs::path& text) {
+  base::Sha256 hash;
+  if (piece.offset > 0) {
+    std::ifstream in(text, std::ios::binary);
+    std::array<char, 65536> part{};
+    for (uint64_t left = piece.offset; left > 0;) {
+      in.read(part.data(), static_cast<std::streamsize>(std::min<uint64_t>(left, part.size())));
+      if (in.gcount() <= 0) return;
+      hash.add({part.data(), static_cast<size_t>(in.gcount())});
+      left -= static_cast<uint64_t>(in.gcount());
     }
   }
+  hash.add(piece.text);
+  piece.sha256 = hash.finish();
+}
+
+// What takes long is done here, by the threads of those who send: checks and syncs.
+std::optional<Outcome> SessionStore::prepare(Piece& piece) {
+  fs::path text;
+  uint64_t text_bytes = 0;
+  if (auto known = look_up(piece, text, text_bytes)) return known;
   if (!piece.blob) {
-    const bool is_whole = piece.is_final || piece.text.ends_with('\n');
-    if (!is_whole) piece.fault = {Code::Corrupt, "it does not consist of whole lines"};
-    if (is_whole && piece.offset == 0) piece.fault = check_live_text(piece);
+    piece.fault = check_live_text(piece);
+    if (piece.fault && piece.is_final && text_bytes >= piece.offset) hash_final_text(piece, text);
     return {};
   }
   piece.fault = check_blob(piece);
@@ -116,9 +146,9 @@ std::optional<Outcome> SessionStore::prepare(Piece& piece) {
   if (code == Code::IoError || code == Code::NotFound || code == Code::PermissionDenied) {
     return outcome_of(piece.fault);
   }
-  if (!final_text.empty()) {
-    const auto same = has_same_rows(piece.blob->path(), blobs_->path_of(final_text));
-    if (!same || !*same) piece.same_rows_as.clear();
+  if (piece.fault && !piece.compared_with.empty()) {
+    const auto same = has_same_rows(piece.blob->path(), text);
+    piece.has_same_rows = same && *same;
   }
   if (Status synced = piece.blob->sync(); !synced) return outcome_of(synced);
   return {};
@@ -152,7 +182,7 @@ void SessionStore::run() {
   lock.unlock();
   const std::lock_guard catalogue_lock(catalogue_mutex_);
   // What cannot be synced now is replayed by the next start.
-  if (texts_.sync()) (void)journal_.begin();
+  if (is_replayed_ && sync_texts()) (void)journal_.begin();
 }
 
 void SessionStore::commit(std::vector<Waiting*>& group) {
@@ -175,10 +205,14 @@ void SessionStore::commit(std::vector<Waiting*>& group) {
     });
     if (done) {
       write_live(work, outcomes);
-      for (const auto& [workspace, bytes] : work.bytes) used_[workspace] += bytes;
-      for (const std::string& name : work.obsolete) (void)blobs_->remove(name);  // else at start
+      for (const auto& [workspace, growth] : work.growth) {
+        admission_.add(workspace, growth.bytes, growth.texts);
+      }
+      // What fails of this is done at the next start.
+      for (const auto& [name, by] : work.replaced) (void)blobs_->replace(name, by);
+      for (const std::string& name : work.obsolete) (void)blobs_->remove(name);
       ++commits_;
-      if (journal_.bytes() > limits_.journal_bytes && texts_.sync()) (void)journal_.begin();
+      if (journal_.bytes() > limits_.journal_bytes && sync_texts()) (void)journal_.begin();
     } else {
       outcomes.assign(group.size(), outcome_of(done));
       for (const std::string& name : work.placed) (void)blobs_->remove(name);
@@ -200,30 +234,47 @@ void SessionStore::write_live(const Group& group, std::vector<Outcome>& outcomes
     const Status written = texts_.write(append.file, append.offset, append.text);
     if (!written) {
       outcomes[append.outcome] = outcome_of(written);
+      const auto bytes = static_cast<int64_t>(append.text.size());
+      admission_.add(append.piece->workspace, -bytes, -bytes);
       continue;
     }
-    used_[append.piece->workspace] += append.text.size();
     append.has_end ? texts_.end(append.file.parent_path())
                    : texts_.keep_live(append.file.parent_path());
   }
 }
 
 void SessionStore::keep_house() {
-  const std::lock_guard lock(catalogue_mutex_);
-  texts_.end_idle(limits_.live_patience);
-  (void)look_for_room();  // what was known before is the best guess
+  {
+    const std::lock_guard lock(catalogue_mutex_);
+    texts_.end_idle(limits_.live_patience);
+    (void)look_for_room();  // what was known before is the best guess
+    if (has_lost_texts_ && admission_.has_room()) (void)replay_journal();
+  }
+  if (const auto now = LiveTexts::Clock::now(); now - looked_ >= limits_.retention_pace) {
+    looked_ = now;
+    (void)apply_retention(base::wall_ns() / 1'000'000);  // tried again the next time
+  }
+}
+
+// After a failure the system would say that all is well, and the files would lack lines.
+Status SessionStore::sync_texts() {
+  if (has_lost_texts_) return replay_journal();
+  const Status synced = texts_.sync();
+  has_lost_texts_ = !synced;
+  return synced;
 }
 
 // Other programs set quotas, and fill the disk.
 Status SessionStore::look_for_room() {
-  struct statvfs disk{};
-  const fs::path folder = blobs_->path_of("");
-  is_disk_low_ = ::statvfs(folder.c_str(), &disk) == 0 &&
-                 uint64_t{disk.f_bavail} * disk.f_frsize < limits_.free_bytes;
   const auto workspaces = catalogue_->workspaces();
   if (!workspaces) return workspaces.status();
-  quotas_.clear();
-  for (const Workspace& workspace : *workspaces) quotas_[workspace.id] = workspace.quota_bytes;
+  struct statvfs disk{};
+  const fs::path folder = blobs_->path_of("");
+  if (::statvfs(folder.c_str(), &disk) != 0) {
+    return Status::from_errno(errno, "cannot look at the disk of " + folder.string());
+  }
+  const uint64_t free = uint64_t{disk.f_bavail} * disk.f_frsize;
+  admission_.set_room(*workspaces, free > limits_.free_bytes ? free - limits_.free_bytes : 0);
   return {};
 }
 
@@ -242,7 +293,10 @@ base::Result<std::optional<SessionStatus>> SessionStore::status(int64_t workspac
     window.bytes = LiveTexts::size_of(blobs_->path_of(
         prefix + blob_file_name(PieceKind::Live, window.channel, window.number, {})));
   }
-  return std::optional<SessionStatus>({std::move(**found), std::move(*contents)});
+  auto refused = catalogue_->list_aside_of(workspace, session);
+  if (!refused) return refused.status();
+  return std::optional<SessionStatus>(
+      {std::move(**found), std::move(*contents), std::move(*refused)});
 }
 
 Status SessionStore::set_deleted(int64_t workspace, std::string_view session, bool is_deleted) {
@@ -255,13 +309,26 @@ Status SessionStore::set_deleted(int64_t workspace, std::string_view session, bo
   std::string from = session_prefix(workspace, id), to = deleted_prefix(workspace, id);
   if (!is_deleted) std::swap(from, to);
   texts_.end(blobs_->path_of(session_prefix(workspace, id)).parent_path());
+  // Where the folder has gone from, its files cannot be synced any more.
+  if (const Status synced = sync_texts(); !synced) return synced;
   const Status done = catalogue_->transact([&]() -> Status {
     if (Status set = catalogue_->set_deleted(id, is_deleted); !set) return set;
     if (Status moved = blobs_->move_all(from, to); !moved) return moved;
     return blobs_->sync();
   });
+  if (done) admission_.set_deleted(workspace, session, is_deleted);
   if (!done) (void)blobs_->move_all(to, from);
   return done;
+}
+
+Status SessionStore::set_pinned(int64_t workspace, std::string_view session, bool is_pinned) {
+  const std::lock_guard lock(catalogue_mutex_);
+  const auto found = catalogue_->find_session(workspace, session);
+  if (!found) return found.status();
+  if (!*found || (*found)->is_deleted) {
+    return {Code::NotFound, "there is no session '" + std::string(session) + "'"};
+  }
+  return catalogue_->transact([&] { return catalogue_->set_pinned((*found)->id, is_pinned); });
 }
 
 base::Result<std::vector<SetAside>> SessionStore::set_aside(int64_t workspace) {
@@ -279,11 +346,12 @@ fs::path SessionStore::folder_of(int64_t workspace) const {
 }
 
 base::Result<fs::path> SessionStore::sessions_of(int64_t workspace) {
-  fs::path folder = folder_of(workspace) / "sessions";
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return Status::from_errno(error.value(), "cannot make " + folder.string());
-  return folder;
+  const std::lock_guard lock(catalogue_mutex_);
+  const std::string prefix = "workspaces/" + std::to_string(workspace) + "/sessions/";
+  Status made = blobs_->make_place(prefix);
+  if (made) made = blobs_->sync();
+  if (!made) return made;
+  return folder_of(workspace) / "sessions";
 }
 
 StoreCounts SessionStore::counts() const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "store/admission.hpp"
 #include "store/blob_store.hpp"
 #include "store/catalogue.hpp"
 #include "store/live_journal.hpp"
@@ -33,8 +34,10 @@ struct StoreLimits {
   uint64_t journal_bytes = uint64_t{64} << 20;      // of live lines before their files are synced
   std::chrono::milliseconds live_patience{60'000};  // without lines a session counts as cut off
   uint64_t free_bytes = uint64_t{64} << 20;         // of the disk; below: Full
-  size_t aside = 256;                               // set aside, of each workspace; beyond, the
-  uint64_t aside_bytes = uint64_t{1} << 30;         // oldest go
+  std::chrono::milliseconds retention_pace{10'000};
+  uint64_t text_bytes = uint64_t{4} << 30;   // of lines of one window; beyond: set aside
+  size_t aside = 256;                        // set aside, of each workspace; beyond, the
+  uint64_t aside_bytes = uint64_t{1} << 30;  // oldest go
 };
 
 struct StoreCounts {
@@ -46,6 +49,7 @@ struct StoreCounts {
 struct SessionStatus {
   StoredSession session;
   SessionContents contents;  // of lines with how much of them is there
+  std::vector<SetAside> refused;
 };
 
 struct Group;
@@ -66,8 +70,28 @@ class SessionStore {
   Outcome take(Piece piece);
   // Nothing: the workspace has no such session.
   base::Result<std::optional<SessionStatus>> status(int64_t workspace, std::string_view session);
-  // Deleted: it is out of sight, and what comes of it is refused. NotFound: there is none.
+  // Of what is said of a piece before it comes.
+  const Admission& admission() const { return admission_; }
+  Admission::ReservationPtr reserve(int64_t workspace, uint64_t bytes, bool is_window,
+                                    std::string& why) {
+    return admission_.reserve(workspace, bytes, is_window, why);
+  }
+  // Deleted: it is out of sight, and what comes of it is refused. NotFound: there is none. One that
+  // nothing is left of comes back empty, for its sender to send it again.
   base::Status set_deleted(int64_t workspace, std::string_view session, bool is_deleted);
+  // Pinned: no retention touches it. NotFound: there is none, or it is deleted.
+  base::Status set_pinned(int64_t workspace, std::string_view session, bool is_pinned);
+  // Newest first, at most as many, of those with smaller numbers.
+  base::Result<std::vector<StoredSession>> sessions(int64_t workspace, size_t most, int64_t before);
+  // What retention says at that time, for every workspace. Called every few seconds by itself.
+  base::Status apply_retention(int64_t now_ms);
+  // What it has done since the last time.
+  struct Expiry {
+    int64_t workspace = 0;
+    std::string session, reason;
+  };
+  std::vector<Expiry> take_expired();
+  const std::string& generation() const { return generation_; }
   base::Result<std::vector<SetAside>> set_aside(int64_t workspace);
   base::Result<std::vector<Workspace>> workspaces();
   // The folder with the sessions of a workspace, which is made.
@@ -89,16 +113,25 @@ class SessionStore {
   using Files = std::map<std::string, uint64_t>;  // bytes by name
   base::Status recover();
   base::Status replay_journal();
-  base::Status sweep(int64_t workspace);
+  base::Status adopt_modules(StoredSession& session);
+  base::Status sweep_modules(int64_t workspace);
+  base::Status sweep(int64_t workspace, std::vector<StoredSession>& sessions);
   base::Status sweep_session(const StoredSession& session, const std::string& prefix,
                              const Files& files);
 
   std::optional<Outcome> prepare(Piece& piece);
+  std::optional<Outcome> look_up(Piece& piece, std::filesystem::path& text, uint64_t& text_bytes);
+  void hash_final_text(Piece& piece, const std::filesystem::path& text);
   void run();
   void commit(std::vector<Waiting*>& group);
   void write_live(const Group& group, std::vector<Outcome>& outcomes);
   void keep_house();
   base::Status look_for_room();
+  base::Status sync_texts();
+
+  // In retention.cpp.
+  base::Result<std::vector<StoredSession>> find_expired(const Workspace& workspace, int64_t now_ms);
+  base::Status purge(const StoredSession& session);
 
   // In decide.cpp.
   base::Result<Outcome> decide(Piece& piece, Group& group);
@@ -106,11 +139,14 @@ class SessionStore {
   base::Result<Outcome> take_file(Piece& piece, const StoredSession& session, Group& group);
   base::Result<Outcome> take_module(Piece& piece, const StoredSession& session, Group& group);
   base::Result<Outcome> take_live(Piece& piece, const StoredSession& session, Group& group);
-  base::Result<Outcome> end_text(Piece& piece, const StoredSession& session,
-                                 const std::filesystem::path& file, uint64_t end, Group& group);
+  base::Result<Outcome> end_text(Piece& piece, const StoredSession& session, uint64_t size,
+                                 Group& group);
+  base::Result<std::optional<Outcome>> compare_versions(Piece& piece, const StoredFile& known,
+                                                        const std::string& name, Group& group);
   base::Result<Outcome> put_aside(Piece& piece, Outcome::What what, std::string why, Group& group);
-  std::optional<Outcome> refuse_for_room(const Piece& piece, uint64_t bytes) const;
-  std::optional<Outcome> place(Piece& piece, const std::string& name, bool is_new, Group& group);
+  std::optional<Outcome> refuse_for_room(const Piece& piece, int64_t growth,
+                                         const Group& group) const;
+  std::optional<Outcome> place(Piece& piece, const std::string& name, Group& group);
 
   const StoreLimits limits_;
   const std::unique_ptr<BlobStore> blobs_;
@@ -119,10 +155,14 @@ class SessionStore {
   const std::unique_ptr<Catalogue> catalogue_;
   LiveJournal journal_;
   LiveTexts texts_;
-  std::map<int64_t, std::optional<uint64_t>> quotas_;  // by workspace
-  std::map<int64_t, int64_t> used_;                    // bytes
-  std::map<int64_t, StoredSession> known_;             // by number, while it starts
-  bool is_disk_low_ = false;
+  // Every line of the journal is in its file, as far as the system says.
+  bool is_replayed_ = false;
+  // The system may have forgotten lines that it could not write. The journal still has them.
+  bool has_lost_texts_ = false;
+  std::vector<Expiry> expired_;
+  std::chrono::steady_clock::time_point looked_;  // for what has expired
+  std::string generation_;
+  Admission admission_;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
@@ -135,7 +175,9 @@ class SessionStore {
 // The name of what is below a session, and of that of a deleted one; both end with a slash.
 std::string session_prefix(int64_t workspace, int64_t session);
 std::string deleted_prefix(int64_t workspace, int64_t session);
-std::string module_name(int64_t workspace, std::string_view hash);
+std::string module_name(int64_t workspace, std::string_view sha256);
+// What a file is called until it takes the place of the one before it.
+std::string coming_name(std::string_view name);
 std::string aside_name(int64_t workspace, int64_t id);
 
 }  // namespace gpufl::store

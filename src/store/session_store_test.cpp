@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <thread>
 
+#include "base/eventually.hpp"
 #include "format/manifest.hpp"
 #include "format/module_files.hpp"
 #include "format/seal.hpp"
@@ -346,21 +348,185 @@ TEST_F(SessionStoreTest, AStartRemovesWhatNobodyWasToldOf) {
   EXPECT_TRUE(fs::is_empty(folder_.path() / "incoming"));
 }
 
-TEST_F(SessionStoreTest, AStartTakesOverAFileThatWasReplacedAndNotYetTold) {
+TEST_F(SessionStoreTest, AStartPutsAFileInItsPlaceThatTheCatalogueTellsOf) {
   const std::string older = live_text(id_, Channel::System, 1, 1);
   const std::string newer = live_text(id_, Channel::System, 1, 2);
+  const fs::path file = session_folder(1) / format::kManifestName;
+  const fs::path coming = coming_name(file.string());
   const auto send_manifest = [&](const std::string& bytes) {
     return store_
         ->take(testing::with_blob(*store_, testing::piece_of(PieceKind::Manifest, id_), bytes))
         .what;
   };
   EXPECT_EQ(send_manifest(older), What::Stored);
-  store_.reset();
-  write_text(session_folder(1) / format::kManifestName, newer);
-  start();
-  EXPECT_EQ(status_of(id_).contents.files.at(0).bytes, newer.size());
-  EXPECT_EQ(status_of(id_).contents.files.at(0).sha256, testing::sha256_of_text(newer));
   EXPECT_EQ(send_manifest(newer), What::Stored);
+  EXPECT_EQ(read_text(file), newer);
+  EXPECT_FALSE(fs::exists(coming));
+  store_.reset();
+  // Killed behind the commit, and in the next try before it.
+  write_text(file, older);
+  write_text(coming, newer);
+  start();
+  EXPECT_EQ(read_text(file), newer);
+  EXPECT_FALSE(fs::exists(coming));
+  store_.reset();
+  write_text(coming, older);
+  start();
+  EXPECT_EQ(read_text(file), newer);
+  EXPECT_FALSE(fs::exists(coming));
+  EXPECT_EQ(send_manifest(newer), What::Known);
+}
+
+TEST_F(SessionStoreTest, OneVersionHasOneText) {
+  const std::string short_text = live_text(id_, Channel::System, 1, 1);
+  const std::string long_text = live_text(id_, Channel::System, 1, 2);
+  std::string other = short_text;
+  other[other.size() - 4] = 'z';
+  const auto send_manifest = [&](const std::string& bytes) {
+    Piece piece = testing::with_blob(*store_, testing::piece_of(PieceKind::Manifest, id_), bytes);
+    piece.version = 7;
+    return store_->take(std::move(piece)).what;
+  };
+  EXPECT_EQ(send_manifest(short_text), What::Stored);
+  EXPECT_EQ(send_manifest(short_text), What::Known);
+  EXPECT_EQ(send_manifest(other), What::Conflict);
+  EXPECT_EQ(send_manifest(long_text), What::Stored) << "it has grown while two looked at it";
+  EXPECT_EQ(send_manifest(short_text), What::Superseded);
+  EXPECT_EQ(read_text(session_folder(1) / format::kManifestName), long_text);
+  ASSERT_EQ(aside().size(), 1U);
+  EXPECT_EQ(aside()[0].what, "manifest");
+  ASSERT_EQ(status_of(id_).refused.size(), 1U);
+  EXPECT_EQ(status_of(id_).refused[0].sha256, testing::sha256_of_text(other));
+}
+
+TEST_F(SessionStoreTest, LiveLinesAreLookedAtOneByOne) {
+  const std::string text = live_text(id_, Channel::System, 1, 1);
+  start({.text_bytes = text.size() + 40});
+  EXPECT_EQ(store_->take(live_piece(id_, Channel::System, 1, 0, text)).what, What::Stored);
+  for (const char* line : {"\n", "x\n", "[]\n", "{\n", "{}}\n", "{\"a\":\"}\n", "{\"a\":1}x\n",
+                           "{\"a\":\"\t\"}\n", "{}\n{\n", "{}"}) {
+    EXPECT_EQ(store_->take(live_piece(id_, Channel::System, 1, text.size(), line)).what,
+              What::Quarantined)
+        << line;
+  }
+  const std::string good = R"({"type":"x","a":["}\"{",{}]})"
+                           "\n";
+  EXPECT_EQ(store_->take(live_piece(id_, Channel::System, 1, text.size(), good)).what,
+            What::Stored);
+  const Outcome longer =
+      store_->take(live_piece(id_, Channel::System, 1, text.size() + good.size(), good + "{}\n"));
+  EXPECT_EQ(longer.what, What::Quarantined) << "there is a bound on a text";
+  EXPECT_EQ(longer.why, "the text of this window is too long");
+}
+
+TEST_F(SessionStoreTest, AModuleIsSharedByWhatIsInIt) {
+  const std::string image(20'000, 'm');
+  const std::string hash = format::module_hash(image);
+  ASSERT_TRUE(format::write_module(logs_.path() / "m", image));
+  const std::string bytes = read_text(logs_.path() / "m");
+  // The same image packed otherwise stands for two images of one hash.
+  const std::string other = bytes + std::string("\x50\x2a\x4d\x18\0\0\0\0", 8);
+  const auto send_module = [&](const std::string& session, const std::string& sent) {
+    Piece piece = testing::piece_of(PieceKind::Module, session);
+    piece.hash = hash;
+    return store_->take(testing::with_blob(*store_, std::move(piece), sent)).what;
+  };
+  EXPECT_EQ(send_module(id_, bytes), What::Stored);
+  EXPECT_EQ(send_module(id_, other), What::Conflict);
+  EXPECT_EQ(send_module(session_id(2), other), What::Stored);
+  const std::string file =
+      std::string(format::kModuleFolder) + "/" + format::module_file_name(hash);
+  EXPECT_EQ(read_text(session_folder(1) / file), bytes);
+  EXPECT_EQ(read_text(session_folder(2) / file), other);
+  store_.reset();
+  write_text(folder_.path() / module_name(1, std::string(64, 'a')), "nobody was told of it");
+  start();
+  EXPECT_EQ(format::testing::file_names(folder_.path() / "workspaces/1/modules").size(), 2U);
+}
+
+TEST_F(SessionStoreTest, WhatComesTogetherDoesNotOvershootTheQuota) {
+  constexpr int kSenders = 12;
+  std::vector<Piece> pieces;
+  for (int i = 0; i < kSenders; ++i) {
+    const std::string id = session_id(10 + i);
+    pieces.push_back(
+        window_piece(*store_, id, Channel::Scope, 1, live_text(id, Channel::Scope, 1, 500)));
+  }
+  const uint64_t size = pieces[0].blob->size();
+  {
+    auto catalogue = SqliteCatalogue::open(folder_.path() / "catalogue.db");
+    ASSERT_TRUE((*catalogue)->set_quota(1, size * 5 / 2));
+  }
+  EXPECT_TRUE(base::eventually([&] {
+    std::string why;
+    return store_->reserve(1, size * 3, false, why) == nullptr;
+  }));
+  std::atomic<int> stored = 0;
+  std::vector<std::thread> threads;
+  for (Piece& piece : pieces) {
+    threads.emplace_back([&, sent = &piece] {
+      stored += store_->take(std::move(*sent)).what == What::Stored ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(stored, 2);
+}
+
+TEST_F(SessionStoreTest, AWindowThatReplacesItsLinesNeedsNoRoom) {
+  const std::string text = live_text(id_, Channel::System, 1, 200);
+  EXPECT_EQ(store_->take(live_piece(id_, Channel::System, 1, 0, text)).what, What::Stored);
+  ASSERT_TRUE((*SqliteCatalogue::open(folder_.path() / "catalogue.db"))->set_quota(1, text.size()));
+  start();
+  std::string why;
+  EXPECT_EQ(store_->reserve(1, 10, false, why), nullptr);
+  EXPECT_EQ(why, "the workspace has used its quota");
+  EXPECT_NE(store_->reserve(1, text.size(), true, why), nullptr);
+  EXPECT_EQ(store_->take(window_piece(*store_, id_, Channel::System, 1, text)).what, What::Stored);
+  EXPECT_EQ(store_->admission().used(1), static_cast<int64_t>(text.size()));
+  EXPECT_EQ(store_->reserve(1, 10, false, why), nullptr);
+  ASSERT_EQ(store_->take(window_piece(*store_, id_, Channel::Scope, 1, "junk")).what,
+            What::Quarantined);
+  EXPECT_EQ(store_->admission().used(1), static_cast<int64_t>(text.size()) + 4)
+      << "what is set aside counts";
+}
+
+// As a store of the first version of the catalogue was.
+TEST_F(SessionStoreTest, AnOlderStoreIsBroughtUpToDateAndOnlyByAServer) {
+  const std::string image(20'000, 'm');
+  ASSERT_TRUE(format::write_module(logs_.path() / "m", image));
+  Piece piece = testing::piece_of(PieceKind::Module, id_);
+  piece.hash = format::module_hash(image);
+  const std::string bytes = read_text(logs_.path() / "m");
+  EXPECT_EQ(store_->take(testing::with_blob(*store_, std::move(piece), bytes)).what, What::Stored);
+  store_.reset();
+  const fs::path modules = folder_.path() / "workspaces/1/modules";
+  fs::rename(folder_.path() / module_name(1, testing::sha256_of_text(bytes)),
+             modules / format::module_file_name(format::module_hash(image)));
+  {
+    auto database =
+        sqlite::Database::open(folder_.path() / "catalogue.db", sqlite::Database::Mode::Durable);
+    const Status older = (*database)->run_script(R"(
+DROP TABLE store; DROP TABLE modules; DROP INDEX session_modules_by_content;
+ALTER TABLE session_modules DROP COLUMN sha256;
+ALTER TABLE workspaces DROP COLUMN keep_days; ALTER TABLE workspaces DROP COLUMN keep_bytes;
+ALTER TABLE workspaces DROP COLUMN deleted_days; ALTER TABLE sessions DROP COLUMN is_pinned;
+ALTER TABLE sessions DROP COLUMN is_purged; ALTER TABLE sessions DROP COLUMN changed_ms;
+ALTER TABLE sessions DROP COLUMN deleted_ms; UPDATE sessions SET bytes = 1000;
+UPDATE schema_version SET version = 1 WHERE part = 'catalogue';)");
+    ASSERT_TRUE(older) << older.text();
+  }
+  const fs::path file = folder_.path() / "catalogue.db";
+  const auto looked = SqliteCatalogue::open(file, Schema::Expect);
+  EXPECT_EQ(looked.status().code(), Code::Unavailable);
+  EXPECT_EQ(SqliteCatalogue::open(file, Schema::Expect).status().code(), Code::Unavailable)
+      << "looking at it changes nothing";
+  start();
+  EXPECT_TRUE(SqliteCatalogue::open(file, Schema::Expect));
+  EXPECT_EQ(read_text(folder_.path() / module_name(1, testing::sha256_of_text(bytes))), bytes);
+  EXPECT_EQ(format::testing::file_names(modules).size(), 1U);
+  ASSERT_EQ(status_of(id_).contents.modules.size(), 1U);
+  EXPECT_EQ(status_of(id_).contents.modules[0].sha256, testing::sha256_of_text(bytes));
+  EXPECT_EQ(store_->admission().used(1), 1000) << "it was counted with its session before";
 }
 
 TEST_F(SessionStoreTest, LinesThatOnlyTheJournalHasComeBack) {

@@ -13,10 +13,11 @@ namespace {
 using base::Status;
 using sqlite::Row;
 
+constexpr const char* kPart = "catalogue";
 constexpr int64_t kNsPerMs = 1'000'000;
 
-constexpr std::array kSteps = {
-    R"(
+constexpr const char* first_tables() {
+  return R"(
 CREATE TABLE workspaces (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, quota_bytes INTEGER,
   created_ms INTEGER NOT NULL);
@@ -39,7 +40,49 @@ CREATE TABLE quarantine (
   session TEXT NOT NULL, what TEXT NOT NULL, sha256 TEXT NOT NULL, reason TEXT NOT NULL,
   sender TEXT NOT NULL, bytes INTEGER NOT NULL, arrived_ms INTEGER NOT NULL,
   UNIQUE (workspace, session, what, sha256));
-)"};
+)";
+}
+
+constexpr const char* add_modules_by_content() {
+  return R"(
+CREATE TABLE modules (
+  workspace INTEGER NOT NULL REFERENCES workspaces (id), sha256 TEXT NOT NULL,
+  bytes INTEGER NOT NULL, PRIMARY KEY (workspace, sha256)) WITHOUT ROWID;
+ALTER TABLE session_modules ADD COLUMN sha256 TEXT NOT NULL DEFAULT '';
+CREATE INDEX session_modules_by_content ON session_modules (sha256);
+)";
+}
+
+constexpr const char* add_retention() {
+  return R"(
+ALTER TABLE workspaces ADD COLUMN keep_days INTEGER;
+ALTER TABLE workspaces ADD COLUMN keep_bytes INTEGER;
+ALTER TABLE workspaces ADD COLUMN deleted_days INTEGER NOT NULL DEFAULT 30;
+ALTER TABLE sessions ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN is_purged INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN changed_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN deleted_ms INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET changed_ms = arrived_ms;
+UPDATE sessions SET deleted_ms = unixepoch() * 1000 WHERE is_deleted = 1;
+)";
+}
+
+constexpr const char* add_generation() {
+  return R"(
+CREATE TABLE store (generation TEXT NOT NULL);
+INSERT INTO store VALUES (lower(hex(randomblob(16))));
+)";
+}
+
+constexpr std::array kSteps = {first_tables(), add_modules_by_content(), add_retention(),
+                               add_generation()};
+
+constexpr const char* kSessionColumns =
+    "SELECT id, workspace, name, is_deleted, bytes, is_pinned, is_purged, changed_ms, deleted_ms "
+    "FROM sessions";
+constexpr const char* kAsideColumns =
+    "SELECT id, workspace, session, what, sha256, reason, sender, bytes, arrived_ms FROM "
+    "quarantine WHERE workspace = ?";
 
 int64_t now_ms() { return base::wall_ns() / kNsPerMs; }
 
@@ -48,7 +91,36 @@ StoredSession session_in(const Row& row) {
           .workspace = row.integer(1),
           .name = std::string(row.text(2)),
           .is_deleted = row.integer(3) != 0,
-          .bytes = static_cast<uint64_t>(row.integer(4))};
+          .bytes = static_cast<uint64_t>(row.integer(4)),
+          .is_pinned = row.integer(5) != 0,
+          .is_purged = row.integer(6) != 0,
+          .changed_ms = row.integer(7),
+          .deleted_ms = row.integer(8)};
+}
+
+Workspace workspace_in(const Row& row) {
+  Workspace workspace{row.integer(0), std::string(row.text(1)), {}, {}};
+  if (row.has(2)) workspace.quota_bytes = static_cast<uint64_t>(row.integer(2));
+  if (row.has(3)) workspace.retention.keep_days = row.integer(3);
+  if (row.has(4)) workspace.retention.keep_bytes = static_cast<uint64_t>(row.integer(4));
+  workspace.retention.deleted_days = row.integer(5);
+  return workspace;
+}
+
+SharedModule shared_module_in(const Row& row) {
+  return {std::string(row.text(0)), static_cast<uint64_t>(row.integer(1))};
+}
+
+SetAside aside_in(const Row& row) {
+  return {.id = row.integer(0),
+          .workspace = row.integer(1),
+          .session = std::string(row.text(2)),
+          .what = std::string(row.text(3)),
+          .sha256 = std::string(row.text(4)),
+          .reason = std::string(row.text(5)),
+          .sender = std::string(row.text(6)),
+          .bytes = static_cast<uint64_t>(row.integer(7)),
+          .arrived_ms = row.integer(8)};
 }
 
 // One of a channel that this version does not know cannot have been kept by it.
@@ -79,10 +151,13 @@ std::string_view to_string(WindowState state) {
 }
 
 base::Result<std::unique_ptr<SqliteCatalogue>> SqliteCatalogue::open(
-    const std::filesystem::path& file) {
+    const std::filesystem::path& file, Schema schema) {
   auto database = sqlite::Database::open(file, sqlite::Database::Mode::Durable);
   if (!database) return database.status();
-  if (Status current = sqlite::migrate(**database, "catalogue", kSteps); !current) return current;
+  const Status current = schema == Schema::Update
+                             ? sqlite::migrate(**database, kPart, kSteps)
+                             : sqlite::expect_version(**database, kPart, kSteps);
+  if (!current) return current;
   return std::unique_ptr<SqliteCatalogue>(new SqliteCatalogue(std::move(*database)));
 }
 
@@ -92,14 +167,24 @@ Status SqliteCatalogue::transact(const std::function<Status()>& work) {
   return transaction.commit();
 }
 
+base::Result<std::string> SqliteCatalogue::generation() {
+  std::string generation;
+  const Status asked = database_->query("SELECT generation FROM store", {},
+                                        [&](const Row& row) { generation = row.text(0); });
+  if (!asked) return asked;
+  return generation;
+}
+
+Status SqliteCatalogue::renew_generation() {
+  return database_->run("UPDATE store SET generation = lower(hex(randomblob(16)))");
+}
+
 base::Result<std::vector<Workspace>> SqliteCatalogue::workspaces() {
   std::vector<Workspace> found;
   const Status asked = database_->query(
-      "SELECT id, name, quota_bytes FROM workspaces ORDER BY name", {}, [&](const Row& row) {
-        Workspace workspace{row.integer(0), std::string(row.text(1)), {}};
-        if (row.has(2)) workspace.quota_bytes = static_cast<uint64_t>(row.integer(2));
-        found.push_back(std::move(workspace));
-      });
+      "SELECT id, name, quota_bytes, keep_days, keep_bytes, deleted_days FROM workspaces ORDER BY "
+      "name",
+      {}, [&](const Row& row) { found.push_back(workspace_in(row)); });
   if (!asked) return asked;
   return found;
 }
@@ -117,46 +202,54 @@ Status SqliteCatalogue::set_quota(int64_t workspace, std::optional<uint64_t> byt
   return database_->run("UPDATE workspaces SET quota_bytes = ? WHERE id = ?", {value, workspace});
 }
 
-base::Result<uint64_t> SqliteCatalogue::bytes_of(int64_t workspace) {
-  uint64_t bytes = 0;
-  const Status asked = database_->query(
-      "SELECT coalesce(sum(bytes), 0) FROM sessions WHERE workspace = ?", {workspace},
-      [&](const Row& row) { bytes = static_cast<uint64_t>(row.integer(0)); });
-  if (!asked) return asked;
-  return bytes;
-}
-
 base::Result<std::optional<StoredSession>> SqliteCatalogue::find_session(int64_t workspace,
                                                                          std::string_view name) {
   std::optional<StoredSession> found;
-  const Status asked = database_->query(
-      "SELECT id, workspace, name, is_deleted, bytes FROM sessions WHERE workspace = ? AND name = "
-      "?",
-      {workspace, name}, [&](const Row& row) { found = session_in(row); });
+  const Status asked =
+      database_->query(std::string(kSessionColumns) + " WHERE workspace = ? AND name = ?",
+                       {workspace, name}, [&](const Row& row) { found = session_in(row); });
   if (!asked) return asked;
   return found;
 }
 
 base::Result<int64_t> SqliteCatalogue::add_session(int64_t workspace, std::string_view name) {
-  const Status added =
-      database_->run("INSERT INTO sessions (workspace, name, arrived_ms) VALUES (?, ?, ?)",
-                     {workspace, name, now_ms()});
+  const int64_t now = now_ms();
+  const Status added = database_->run(
+      "INSERT INTO sessions (workspace, name, arrived_ms, changed_ms) VALUES (?, ?, ?, ?)",
+      {workspace, name, now, now});
   if (!added) return added;
   return database_->last_insert_id();
 }
 
 Status SqliteCatalogue::set_deleted(int64_t session, bool is_deleted) {
-  return database_->run("UPDATE sessions SET is_deleted = ? WHERE id = ?",
-                        {int64_t{is_deleted}, session});
+  return database_->run(
+      "UPDATE sessions SET is_deleted = ?, deleted_ms = ?, is_purged = 0 WHERE id = ?",
+      {int64_t{is_deleted}, is_deleted ? now_ms() : 0, session});
+}
+
+Status SqliteCatalogue::set_pinned(int64_t session, bool is_pinned) {
+  return database_->run("UPDATE sessions SET is_pinned = ? WHERE id = ?",
+                        {int64_t{is_pinned}, session});
+}
+
+Status SqliteCatalogue::purge(int64_t session) {
+  Status done = database_->run("DELETE FROM windows WHERE session = ?", {session});
+  if (done) done = database_->run("DELETE FROM files WHERE session = ?", {session});
+  if (done) done = database_->run("DELETE FROM session_modules WHERE session = ?", {session});
+  if (!done) return done;
+  return database_->run(
+      "UPDATE sessions SET is_purged = 1, is_deleted = 1, bytes = 0, deleted_ms = max(deleted_ms, "
+      "?) WHERE id = ?",
+      {now_ms(), session});
 }
 
 Status SqliteCatalogue::add_bytes(int64_t session, int64_t bytes) {
-  return database_->run("UPDATE sessions SET bytes = bytes + ? WHERE id = ?", {bytes, session});
+  return database_->run("UPDATE sessions SET bytes = bytes + ?, changed_ms = ? WHERE id = ?",
+                        {bytes, now_ms(), session});
 }
 
 Status SqliteCatalogue::each_session(const SessionVisitor& see) {
-  return database_->query("SELECT id, workspace, name, is_deleted, bytes FROM sessions", {},
-                          [&](const Row& row) { see(session_in(row)); });
+  return database_->query(kSessionColumns, {}, [&](const Row& row) { see(session_in(row)); });
 }
 
 base::Result<std::optional<StoredWindow>> SqliteCatalogue::find_window(int64_t session,
@@ -195,17 +288,55 @@ Status SqliteCatalogue::put_file(int64_t session, const StoredFile& file) {
                          static_cast<int64_t>(file.bytes)});
 }
 
-base::Result<bool> SqliteCatalogue::has_module(int64_t session, std::string_view hash) {
-  bool found = false;
+base::Result<std::optional<StoredModule>> SqliteCatalogue::find_module(int64_t session,
+                                                                       std::string_view hash) {
+  std::optional<StoredModule> found;
   const Status asked =
-      database_->query("SELECT 1 FROM session_modules WHERE session = ? AND hash = ?",
-                       {session, hash}, [&](const Row&) { found = true; });
+      database_->query("SELECT hash, sha256 FROM session_modules WHERE session = ? AND hash = ?",
+                       {session, hash}, [&](const Row& row) {
+                         found = StoredModule{std::string(row.text(0)), std::string(row.text(1))};
+                       });
   if (!asked) return asked;
   return found;
 }
 
-Status SqliteCatalogue::add_module(int64_t session, std::string_view hash) {
-  return database_->run("INSERT INTO session_modules VALUES (?, ?)", {session, hash});
+Status SqliteCatalogue::put_module(int64_t session, const StoredModule& module) {
+  return database_->run(
+      "INSERT OR REPLACE INTO session_modules (session, hash, sha256) VALUES (?, ?, ?)",
+      {session, module.hash, module.sha256});
+}
+
+base::Result<std::vector<SharedModule>> SqliteCatalogue::shared_modules(int64_t workspace) {
+  std::vector<SharedModule> found;
+  const Status asked =
+      database_->query("SELECT sha256, bytes FROM modules WHERE workspace = ?", {workspace},
+                       [&](const Row& row) { found.push_back(shared_module_in(row)); });
+  if (!asked) return asked;
+  return found;
+}
+
+base::Result<bool> SqliteCatalogue::has_shared_module(int64_t workspace, std::string_view sha256) {
+  bool found = false;
+  const Status asked = database_->query("SELECT 1 FROM modules WHERE workspace = ? AND sha256 = ?",
+                                        {workspace, sha256}, [&](const Row&) { found = true; });
+  if (!asked) return asked;
+  return found;
+}
+
+Status SqliteCatalogue::add_shared_module(int64_t workspace, const SharedModule& module) {
+  return database_->run("INSERT INTO modules VALUES (?, ?, ?)",
+                        {workspace, module.sha256, static_cast<int64_t>(module.bytes)});
+}
+
+base::Result<std::vector<SharedModule>> SqliteCatalogue::drop_unused_modules(int64_t workspace) {
+  std::vector<SharedModule> dropped;
+  const Status done = database_->query(
+      "DELETE FROM modules WHERE workspace = ? AND NOT EXISTS (SELECT 1 FROM session_modules JOIN "
+      "sessions ON sessions.id = session_modules.session WHERE session_modules.sha256 = "
+      "modules.sha256 AND sessions.workspace = modules.workspace) RETURNING sha256, bytes",
+      {workspace}, [&](const Row& row) { dropped.push_back(shared_module_in(row)); });
+  if (!done) return done;
+  return dropped;
 }
 
 base::Result<SessionContents> SqliteCatalogue::contents(int64_t session) {
@@ -219,8 +350,11 @@ base::Result<SessionContents> SqliteCatalogue::contents(int64_t session) {
                              [&](const Row& row) { contents.files.push_back(file_in(row)); });
   }
   if (asked) {
-    asked = database_->query("SELECT hash FROM session_modules WHERE session = ?", {session},
-                             [&](const Row& row) { contents.modules.emplace_back(row.text(0)); });
+    asked = database_->query(
+        "SELECT hash, sha256 FROM session_modules WHERE session = ?", {session},
+        [&](const Row& row) {
+          contents.modules.push_back({std::string(row.text(0)), std::string(row.text(1))});
+        });
   }
   if (!asked) return asked;
   return contents;
@@ -245,20 +379,19 @@ base::Result<int64_t> SqliteCatalogue::set_aside(const SetAside& what) {
 
 base::Result<std::vector<SetAside>> SqliteCatalogue::list_aside(int64_t workspace) {
   std::vector<SetAside> found;
+  const Status asked =
+      database_->query(std::string(kAsideColumns) + " ORDER BY id DESC", {workspace},
+                       [&](const Row& row) { found.push_back(aside_in(row)); });
+  if (!asked) return asked;
+  return found;
+}
+
+base::Result<std::vector<SetAside>> SqliteCatalogue::list_aside_of(int64_t workspace,
+                                                                   std::string_view session) {
+  std::vector<SetAside> found;
   const Status asked = database_->query(
-      "SELECT id, workspace, session, what, sha256, reason, sender, bytes, arrived_ms FROM "
-      "quarantine WHERE workspace = ? ORDER BY id DESC",
-      {workspace}, [&](const Row& row) {
-        found.push_back({.id = row.integer(0),
-                         .workspace = row.integer(1),
-                         .session = std::string(row.text(2)),
-                         .what = std::string(row.text(3)),
-                         .sha256 = std::string(row.text(4)),
-                         .reason = std::string(row.text(5)),
-                         .sender = std::string(row.text(6)),
-                         .bytes = static_cast<uint64_t>(row.integer(7)),
-                         .arrived_ms = row.integer(8)});
-      });
+      std::string(kAsideColumns) + " AND session = ? ORDER BY id DESC", {workspace, session},
+      [&](const Row& row) { found.push_back(aside_in(row)); });
   if (!asked) return asked;
   return found;
 }

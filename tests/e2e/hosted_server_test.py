@@ -99,6 +99,46 @@ class HostingTest(unittest.TestCase):
         self.assertIn("password set", self.admin("audit"))
         self.assertEqual(self.admin_says("password", "nobody", typed="x\n").returncode, 2)
 
+    def test_retention_is_said_and_shown(self):
+        self.start()
+        said = self.admin("workspace", "retention")
+        self.assertEqual(said, "sessions stay until somebody deletes them, as much as fits; "
+                               "deleted ones can come back for 30 days\n")  # fmt: skip
+        said = self.admin("workspace", "retention", "--days", "90", "--size", "1G", "--deleted-days", "7")
+        self.assertIn("sessions stay 90 days, ", said)
+        self.assertEqual(self.admin("workspace", "retention"), said)
+        self.assertIn("until somebody deletes them", self.admin("workspace", "retention", "--days", "0"))
+        self.assertIn("retention set", self.admin("audit"))
+        self.assertEqual(self.admin_says("workspace", "retention", "--days", "-1").returncode, 64)
+        self.assertEqual(self.admin_says("workspace", "retention", "--workspace", "none").returncode, 2)
+
+    def test_a_backup_is_checked_when_it_is_restored(self):
+        self.start()
+        headers = self.make_key()
+        manifest = (SESSION / "manifest.ndjson").read_bytes()
+        target = f"/api/v1/events/stream?session={TORCH}&kind=manifest&version=1"
+        self.assertEqual(self.server.ask("POST", target, headers, manifest)[0], 200)
+        backup, restored = self.data.parent / "backup", self.data.parent / "restored"
+        self.assertEqual(self.store("backup", backup).returncode, 0)
+        first = json.loads(self.server.ask("GET", "/api/v1/ingest", headers)[1])["generation"]
+        self.server.end()
+        self.data = restored
+        done = self.store("restore", backup)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.start()
+        self.assertNotEqual(json.loads(self.server.ask("GET", "/api/v1/ingest", headers)[1])["generation"], first)
+        answer = self.server.ask("POST", target, headers, manifest)
+        self.assertEqual(json.loads(answer[1])["state"], "known")
+        self.assertEqual(self.store("restore", backup).returncode, 2)
+        kept = next(backup.rglob("manifest.ndjson"))
+        kept.write_bytes(manifest[:-1])
+        self.data = self.data.parent / "third"
+        refused = self.store("restore", backup)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("the backup is damaged", refused.stderr)
+        self.assertFalse(self.data.exists())
+        self.assertEqual(run(GPUFL, "store", "restore", self.data, "--data", self.data).returncode, 2)
+
     def test_a_server_that_is_killed_keeps_what_it_acknowledged(self):
         self.start()
         headers = self.make_key()

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "store/session_store.hpp"
+
+// What is not kept for ever: sessions that are too old or too many, and those that were deleted. Of
+// each a row stays, by which what still comes of it is refused.
+namespace gpufl::store {
+namespace {
+
+using base::Status;
+
+constexpr int64_t kDay_ms = int64_t{24} * 3600 * 1000;
+constexpr size_t kMostExpired = 10'000;  // that nobody has asked for
+
+}  // namespace
+
+// Those that go now, the oldest first.
+base::Result<std::vector<StoredSession>> SessionStore::find_expired(const Workspace& workspace,
+                                                                    int64_t now_ms) {
+  const std::lock_guard lock(catalogue_mutex_);
+  const Retention& retention = workspace.retention;
+  std::vector<StoredSession> old, others;
+  const Status seen = catalogue_->each_session([&](const StoredSession& one) {
+    if (one.workspace != workspace.id || one.is_purged) return;
+    if (one.is_deleted) {
+      const bool is_over = now_ms - one.deleted_ms >= retention.deleted_days * kDay_ms;
+      (is_over ? old : others).push_back(one);
+      return;
+    }
+    const auto folder = blobs_->path_of(session_prefix(one.workspace, one.id)).parent_path();
+    if (one.is_pinned || texts_.is_kept_live(folder)) return;
+    const bool is_over =
+        retention.keep_days && now_ms - one.changed_ms >= *retention.keep_days * kDay_ms;
+    (is_over ? old : others).push_back(one);
+  });
+  if (!seen) return seen;
+  if (!retention.keep_bytes) return old;
+  // Those that somebody deleted go before those that somebody can see.
+  std::sort(others.begin(), others.end(), [](const StoredSession& a, const StoredSession& b) {
+    return std::pair(!a.is_deleted, a.changed_ms) < std::pair(!b.is_deleted, b.changed_ms);
+  });
+  const auto most = static_cast<int64_t>(*retention.keep_bytes);
+  int64_t used = admission_.used(workspace.id);
+  for (const StoredSession& one : old) used -= static_cast<int64_t>(one.bytes);
+  for (const StoredSession& one : others) {
+    if (used <= most) break;
+    old.push_back(one);
+    used -= static_cast<int64_t>(one.bytes);
+  }
+  return old;
+}
+
+Status SessionStore::apply_retention(int64_t now_ms) {
+  const auto workspaces = this->workspaces();
+  if (!workspaces) return workspaces.status();
+  for (const Workspace& workspace : *workspaces) {
+    const auto expired = find_expired(workspace, now_ms);
+    if (!expired) return expired.status();
+    for (const StoredSession& one : *expired) {
+      // What is sent meanwhile is committed between two of them.
+      const std::lock_guard lock(catalogue_mutex_);
+      const auto now = catalogue_->find_session(one.workspace, one.name);
+      if (!now) return now.status();
+      const bool is_same = *now && (*now)->is_pinned == one.is_pinned &&
+                           (*now)->is_deleted == one.is_deleted &&
+                           (*now)->changed_ms == one.changed_ms;
+      const auto folder = blobs_->path_of(session_prefix(one.workspace, one.id)).parent_path();
+      if (!is_same || texts_.is_kept_live(folder)) continue;
+      if (Status gone = purge(one); !gone) return gone;
+      if (expired_.size() == kMostExpired) expired_.erase(expired_.begin());
+      expired_.push_back({one.workspace, one.name,
+                          one.is_deleted ? "what was deleted is gone" : "session expired"});
+    }
+  }
+  return {};
+}
+
+// Under the mutex. The catalogue goes first: what is left of the files then is swept at the start.
+Status SessionStore::purge(const StoredSession& session) {
+  const auto contents = catalogue_->contents(session.id);
+  if (!contents) return contents.status();
+  const std::string prefix = session.is_deleted ? deleted_prefix(session.workspace, session.id)
+                                                : session_prefix(session.workspace, session.id);
+  int64_t texts = 0, live = 0;
+  for (const StoredWindow& window : contents->windows) {
+    if (window.state == WindowState::Sealed) continue;
+    const auto file = blobs_->path_of(
+        prefix + blob_file_name(PieceKind::Live, window.channel, window.number, {}));
+    const auto size = static_cast<int64_t>(LiveTexts::size_of(file));
+    texts += size;
+    if (window.state == WindowState::Live) live += size;
+  }
+  std::vector<SharedModule> unused;
+  Status done = catalogue_->transact([&]() -> Status {
+    if (Status purged = catalogue_->purge(session.id); !purged) return purged;
+    auto dropped = catalogue_->drop_unused_modules(session.workspace);
+    if (!dropped) return dropped.status();
+    unused = std::move(*dropped);
+    return {};
+  });
+  if (!done) return done;
+  admission_.set_deleted(session.workspace, session.name, true);
+  int64_t freed = static_cast<int64_t>(session.bytes) + live;
+  for (const SharedModule& module : unused) {
+    freed += static_cast<int64_t>(module.bytes);
+    done = blobs_->remove(module_name(session.workspace, module.sha256));
+  }
+  admission_.add(session.workspace, -freed, -texts);
+  const Status removed = blobs_->remove_all(prefix);
+  return done ? removed : done;
+}
+
+std::vector<SessionStore::Expiry> SessionStore::take_expired() {
+  const std::lock_guard lock(catalogue_mutex_);
+  return std::exchange(expired_, {});
+}
+
+base::Result<std::vector<StoredSession>> SessionStore::sessions(int64_t workspace, size_t most,
+                                                                int64_t before) {
+  const std::lock_guard lock(catalogue_mutex_);
+  std::vector<StoredSession> found;
+  const Status seen = catalogue_->each_session([&](const StoredSession& one) {
+    if (one.workspace == workspace && (before == 0 || one.id < before)) found.push_back(one);
+  });
+  if (!seen) return seen;
+  std::sort(found.begin(), found.end(),
+            [](const StoredSession& a, const StoredSession& b) { return a.id > b.id; });
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
+}  // namespace gpufl::store
