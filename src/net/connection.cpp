@@ -168,7 +168,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     verdict_ = make_verdict(shared_.check, head);
     is_trusted_ = verdict_.is_trusted;
     body_until_ = Clock::now() + (verdict_.sink ? verdict_.sink_time : shared_.limits.body_time);
-    return verdict_.sink ? verdict_.sink_bytes : shared_.limits.body_bytes;
+    if (verdict_.sink) return verdict_.sink_bytes;
+    return verdict_.body_bytes > 0 ? verdict_.body_bytes : shared_.limits.body_bytes;
   }
 
   bool has_part(size_t least) { return parser_->request().body.size() >= least; }
