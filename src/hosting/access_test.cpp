@@ -225,13 +225,6 @@ TEST_F(AccessTest, TheFirstLinkMakesAnAdminOnce) {
   EXPECT_EQ(get("/api/v1/me", cookie).status, 401) << "other logins end with the password";
 }
 
-TEST_F(AccessTest, TooManyTriesAtANameAreRefused) {
-  const auto body = Json::object().set("user", "admin").set("password", "x");
-  int status = 401;
-  for (int i = 0; i < 12 && status == 401; ++i) status = post_json("/api/v1/login", body).status;
-  EXPECT_EQ(status, 429);
-}
-
 TEST_F(AccessTest, PagesOfOtherSitesCanDoNothing) {
   const std::string member = make_login("max", "lab", Role::Member);
   wait_for(200, [&] { return get("/w/lab/api/v1/keys", member); });

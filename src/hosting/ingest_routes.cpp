@@ -24,6 +24,7 @@ using store::PieceKind;
 
 constexpr const char* kStream = "/api/v1/events/stream";
 constexpr size_t kMostBlob = size_t{512} << 20;
+constexpr size_t kStrangersBytes = size_t{16} << 10;
 constexpr size_t kMostLiveText = size_t{16} << 20;
 // A window of 10 MB takes 80 seconds on a line of a megabit.
 constexpr std::chrono::minutes kBlobTime{15};
@@ -229,6 +230,8 @@ net::HeadVerdict verdict_on_body(const net::HttpRequest& head, const Caller& cal
                                  HostedServices& services) {
   net::HeadVerdict verdict;
   verdict.is_trusted = caller.kind != Caller::Kind::Nobody;
+  // Strangers have names and passwords to send.
+  if (!verdict.is_trusted) verdict.body_bytes = kStrangersBytes;
   const bool is_piece = head.method == "POST" && head.path == kStream &&
                         caller.kind == Caller::Kind::Key && caller.scope == store::Scope::Ingest;
   if (!is_piece || head.query_value("kind") == "live") return verdict;
