@@ -84,7 +84,7 @@ struct HostedServices {
   AuditTrail audit;
   RateLimiter pieces;                      // of each key and host
   RateLimiter tries{Rate{10.0 / 60, 10}};  // to log in, of each name from each network
-  RateLimiter tries_of_networks{Rate{1, 60}};
+  RateLimiter tries_of_networks{Rate{5, 120}};
   // A hash of a password takes 32 MiB and a core for a while.
   Places hashes{2, 8, std::chrono::milliseconds(5000)};
   OidcProvider* oidc = nullptr;  // null: nobody logs in by way of one

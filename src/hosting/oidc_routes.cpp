@@ -27,6 +27,7 @@ constexpr int64_t kAttempt_s = 600;
 constexpr int64_t kLogin_s = int64_t{12} * 3600;
 constexpr size_t kSecretBytes = 32;
 constexpr size_t kLongestCode = 4096;
+constexpr size_t kLongestClaim = 254;  // in the audit log
 // Each waits for the provider, and there are only so many threads.
 constexpr int kCallsAtOnce = 4;
 
@@ -138,9 +139,10 @@ net::HttpReply begin(const HostedCall& asked, Logins& logins) {
 std::string described(const store::Identity& identity, const TokenClaims& claims) {
   std::string text = identity.issuer + " subject " + identity.subject;
   if (!claims.email.empty()) {
-    text += (claims.is_email_verified ? " e-mail " : " unverified e-mail ") + claims.email;
+    text += claims.is_email_verified ? " e-mail " : " unverified e-mail ";
+    text += claims.email.substr(0, kLongestClaim);
   }
-  if (!claims.username.empty()) text += " name " + claims.username;
+  if (!claims.username.empty()) text += " name " + claims.username.substr(0, kLongestClaim);
   return text::make_harmless(text);
 }
 

@@ -9,20 +9,21 @@ namespace gpufl::server {
 using base::Json;
 
 Site::Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
-           const CacheFolder& notes, SharedWork& shared, bool indexes_at_once)
+           const CacheFolder& notes, SharedWork& shared, const SiteShare& share)
     : cache_(shared.cache.path()),
-      catalogue_(
-          folder, pace,
-          [this, &indexes = shared.indexes, indexes_at_once](const std::vector<Change>& changes) {
-            for (const Change& change : changes) {
-              events_.publish("session", change_json(change));
-              const bool is_there = change.what != Change::What::Removed;
-              // One that is being recorded would be begun again every second.
-              if (!indexes_at_once || !is_there || change.session->is_live()) continue;
-              (void)indexes.open(*change.session, {std::chrono::milliseconds(0)});
-            }
-          }),
-      services_(catalogue_, events_, notes, shared) {
+      events_(share.event_streams),
+      catalogue_(folder, pace,
+                 [this, &indexes = shared.indexes,
+                  indexes_at_once = share.is_one_of_several](const std::vector<Change>& changes) {
+                   for (const Change& change : changes) {
+                     events_.publish("session", change_json(change));
+                     const bool is_there = change.what != Change::What::Removed;
+                     // One that is being recorded would be begun again every second.
+                     if (!indexes_at_once || !is_there || change.session->is_live()) continue;
+                     (void)indexes.open(*change.session, {std::chrono::milliseconds(0)});
+                   }
+                 }),
+      services_(catalogue_, events_, notes, shared, share) {
   add_all_routes(routes_, services_);
 }
 
