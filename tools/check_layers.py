@@ -86,7 +86,7 @@ THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
               "import", "sql", "workbench", "net", "server", "hosting", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
-    ("openssl/", {"net", "store"}),
+    ("openssl/", {"net", "store", "hosting"}),
     ("zstd", {"format", "index", "net"}),
     ("zlib", {"export", "import", "net"}),
     ("sqlite3", {"sqlite"}),

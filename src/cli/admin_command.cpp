@@ -39,7 +39,9 @@ using store::People;
 
 struct Options {
   std::string data, name, workspace = "default", role = "member", scope = "ingest", label;
-  std::string audited;  // workspace; empty: all
+  std::string audited;            // workspace; empty: all
+  std::string email, login_name;  // as a provider of logins has them
+  std::string issuer, subject;
   std::optional<uint64_t> days;
   uint64_t id = 0, quota = 0;
   std::optional<uint64_t> deleted_days;
@@ -84,14 +86,49 @@ base::Result<int64_t> user_of(const People& people, const Options& options) {
   return Status(Code::NotFound, "there is no user '" + options.name + "'");
 }
 
-Status tell_invitation(People& people, int64_t user) {
+Status tell_invitation(People& people, int64_t user, const std::string& name) {
   const auto secret = people.invite(user, now_ms() + kDay_ms);
   if (!secret) return secret.status();
+  const Status noted = people.audit(0, kActor, "link to set a password made", name);
+  if (!noted) return noted;
   print(
       fmt::format("Opening the server's address with this behind it sets a password, once, within "
                   "a day:\n#invitation={}\n",
                   *secret));
   return {};
+}
+
+bool is_expected(const Options& options) {
+  return !options.email.empty() || !options.login_name.empty();
+}
+
+Status expect(People& people, int64_t user, const Options& options) {
+  Status done;
+  if (!options.email.empty()) {
+    done = people.expect(user, store::Claim::Email, options.email);
+    if (done) done = people.audit(0, kActor, "expected", options.name + " " + options.email);
+  }
+  if (done && !options.login_name.empty()) {
+    done = people.expect(user, store::Claim::Username, options.login_name);
+    if (done) done = people.audit(0, kActor, "expected", options.name + " " + options.login_name);
+  }
+  return done;
+}
+
+Status link_user(People& people, const Options& options) {
+  const auto user = user_of(people, options);
+  if (!user) return user.status();
+  const Status done = people.link(*user, {options.issuer, options.subject});
+  return done ? people.audit(0, kActor, "identity linked",
+                             options.name + " " + options.issuer + " subject " + options.subject)
+              : done;
+}
+
+Status unlink_user(People& people, const Options& options) {
+  const auto user = user_of(people, options);
+  if (!user) return user.status();
+  const Status done = people.unlink(*user);
+  return done ? people.audit(0, kActor, "identities unlinked", options.name) : done;
 }
 
 Status add_user(People& people, const Options& options) {
@@ -110,8 +147,10 @@ Status add_user(People& people, const Options& options) {
   if (done) {
     done = people.audit(*workspace, kActor, "role set", options.name + " " + options.role);
   }
-  if (!done || !is_new) return done;
-  return tell_invitation(people, id);
+  if (done) done = expect(people, id, options);
+  // Who comes by way of a provider needs no password.
+  if (!done || !is_new || is_expected(options)) return done;
+  return tell_invitation(people, id, options.name);
 }
 
 Status remove_user(People& people, const Options& options) {
@@ -132,6 +171,19 @@ Status set_disabled(People& people, const Options& options) {
               : done;
 }
 
+// By which accounts of a provider somebody can log in, or is expected to.
+std::string identities_text(const store::Directory& directory, int64_t user) {
+  std::string text;
+  for (const auto& [identity, of] : directory.identities) {
+    if (of != user) continue;
+    text += fmt::format(" linked:{}#{}", identity.issuer, text::make_harmless(identity.subject));
+  }
+  for (const auto& [claim, of] : directory.expected) {
+    if (of == user) text += " expected:" + text::make_harmless(claim.second);
+  }
+  return text;
+}
+
 Status list_users(People& people, const Options&) {
   const store::DirectoryPtr directory = people.directory();
   for (const auto& [id, user] : directory->users) {
@@ -141,8 +193,8 @@ Status list_users(People& people, const Options&) {
         roles += fmt::format(" {}:{}", *name, store::to_string(role));
       }
     }
-    print(fmt::format("{}{}{}{}\n", user.name, roles, user.password.empty() ? " no password" : "",
-                      user.is_disabled ? " disabled" : ""));
+    print(fmt::format("{}{}{}{}{}\n", user.name, roles, user.password.empty() ? " no password" : "",
+                      identities_text(*directory, id), user.is_disabled ? " disabled" : ""));
   }
   return {};
 }
@@ -278,7 +330,7 @@ Status set_password(People& people, const Options& options) {
 
 Status invite(People& people, const Options& options) {
   const auto user = user_of(people, options);
-  return user ? tell_invitation(people, *user) : user.status();
+  return user ? tell_invitation(people, *user, options.name) : user.status();
 }
 
 Status list_audit(People& people, const Options& options) {
@@ -339,6 +391,27 @@ void add_admin_command(Command program) {
       .choices({"viewer", "member", "admin"})
       .type_name("ROLE")
       .show_default();
+  add.add_option("--email", options->email,
+                 "Whoever logs in at the provider with this verified address is this user")
+      .type_name("ADDRESS");
+  add.add_option(
+         "--login-name", options->login_name,
+         "Whoever logs in at the provider under this name is this user; only where the provider "
+         "lets no one choose the name of another")
+      .type_name("NAME");
+  Command link_to = add_verb(user, "link", "Lets somebody log in by an account of the provider",
+                             options, link_user);
+  add_name(link_to, options, "Who");
+  link_to.add_option("--issuer", options->issuer, "The provider, as --oidc-issuer has it")
+      .type_name("URL")
+      .required();
+  link_to.add_option("--subject", options->subject, "The account, as the provider's 'sub' has it")
+      .type_name("SUBJECT")
+      .required();
+  Command unlink_from =
+      add_verb(user, "unlink", "Ends that, for all accounts of somebody, and all logins of theirs",
+               options, unlink_user);
+  add_name(unlink_from, options, "Who");
   Command remove =
       add_verb(user, "remove", "Takes somebody out of a workspace", options, remove_user);
   add_name(remove, options, "Who");

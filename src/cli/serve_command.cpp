@@ -10,14 +10,17 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "cli/oidc_options.hpp"
 #include "cli/print.hpp"
 #include "cli/serving.hpp"
 #include "hosting/hosted_server.hpp"
 #include "net/endpoint.hpp"
 #include "server/cache_folder.hpp"
+#include "text/display.hpp"
 #include "workbench/find_sessions.hpp"
 
 namespace gpufl::cli {
@@ -34,6 +37,7 @@ struct Options {
   std::string data;  // empty: the sessions of `folder` are served, as they are
   bool allow_plain_http = false;
   hosting::TrustedProxy proxy;
+  OidcLine oidc;
 };
 
 // On a terminal it is shown; else a log would keep it, so it goes to a file of the user's own.
@@ -56,6 +60,22 @@ base::Status tell_first_link(const std::string& link, const std::filesystem::pat
   return {};
 }
 
+// As the addresses of those who connect are written.
+base::Status make_usual(std::vector<std::string>& peers) {
+  for (std::string& peer : peers) {
+    auto address = net::usual_address(peer);
+    if (!address) {
+      return {
+          base::Code::InvalidArgument,
+          fmt::format("--trusted-proxy: '{}' is not a numeric address; write for example 127.0.0.1 "
+                      "or ::1, and give the option once for each",
+                      text::make_harmless(peer))};
+    }
+    peer = std::move(*address);
+  }
+  return {};
+}
+
 base::Result<int> run_hosted(const Options& options) {
   // What others sent is for nobody else on this machine.
   ::umask(S_IRWXG | S_IRWXO);
@@ -71,6 +91,10 @@ base::Result<int> run_hosted(const Options& options) {
   hosted.server.public_url = options.public_url;
   hosted.allow_plain_http = options.allow_plain_http;
   hosted.proxy = options.proxy;
+  if (base::Status made = make_usual(hosted.proxy.peers); !made) return made;
+  auto oidc = oidc_settings(options.oidc);
+  if (!oidc) return oidc.status();
+  hosted.oidc = std::move(*oidc);
   return serve_until_stopped(kCommand, [&]() -> base::Result<std::unique_ptr<server::WebServer>> {
     auto server = hosting::HostedServer::start(hosted);
     if (!server) return server.status();
@@ -123,11 +147,13 @@ void add_serve_command(Command program) {
   Option peers =
       command
           .add_option("--trusted-proxy", options->proxy.peers,
-                      "The numeric address from which that header counts; can be given again")
+                      "With --data: the numeric address of a proxy, from which that header and "
+                      "X-Forwarded-For count; can be given again")
           .type_name("ADDRESS")
           .one_value()
-          .needs(header);
+          .needs(data);
   header.needs(peers);
+  add_oidc_options(command, options->oidc, data);
   const auto take_endpoint = [options](const std::string& text) -> base::Status {
     const auto endpoint = net::parse_endpoint(text, options->listen);
     if (!endpoint) return endpoint.status();
@@ -136,7 +162,8 @@ void add_serve_command(Command program) {
   };
   command
       .add_parsed("--listen", take_endpoint,
-                  "An address of loopback and a port; port 0: any free port")
+                  "A numeric address and a port; port 0: any free port. Other addresses than "
+                  "loopback take --data and --allow-plain-http")
       .type_name("ADDRESS:PORT")
       .default_text(options->listen.text());
   const auto take_url = [options](const std::string& text) -> base::Status {
@@ -152,9 +179,10 @@ void add_serve_command(Command program) {
       .type_name("URL");
   add_serving_options(command, options->line);
   command.set_footer(
-      "Prints its address, which contains a token: who knows it can read every session in the "
-      "folder. Nothing is written into the folder. With --data people log in instead, and gpufl "
-      "admin makes keys for machines that send. Ctrl-C stops the server.\nExit code: 0 stopped "
+      "Without --data the address that it prints contains a token: who knows it can read every "
+      "session in the folder, into which nothing is written. With --data people log in instead, "
+      "and gpufl admin makes users, and keys for machines that send. Ctrl-C stops the "
+      "server.\nExit code: 0 stopped "
       "by a signal; 2 there is no such folder, another server uses it, or the port is in use.");
   command.set_action([options] { return run_serve(*options); });
 }

@@ -5,12 +5,17 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "net/endpoint.hpp"
 #include "net/fields.hpp"
 
 namespace gpufl::hosting {
 
 using store::Role;
 using store::Scope;
+
+namespace {
+constexpr std::string_view kLogin = "session";
+}
 
 bool Caller::may_read(int64_t in) const {
   if (kind == Kind::Key) return workspace == in && scope == Scope::Read;
@@ -44,17 +49,46 @@ Access::Access(store::People& people, uint16_t port, std::optional<server::Publi
     : people_(people),
       own_(port, std::move(public_url)),
       proxy_(std::move(proxy)),
-      cookie_name_("gpufl_session_" + std::to_string(port)) {}
+      port_(std::to_string(port)) {}
+
+std::string Access::cookie_name(const net::HttpRequest& request, std::string_view what) const {
+  // Browsers take a cookie with this prefix from the host itself only, encrypted, for all of it.
+  const bool can_be_pinned = own_.is_secure(request.header("Host")) && own_.cookie_path() == "/";
+  return (can_be_pinned ? "__Host-gpufl_" : "gpufl_") + std::string(what) + "_" + port_;
+}
 
 std::string Access::cookie_of(const net::HttpRequest& request) const {
-  return net::cookie_of(request, cookie_name_).value_or("");
+  const store::DirectoryPtr directory = people_.directory();
+  const int64_t now = now_ms();
+  for (std::string& secret : net::cookies_of(request, cookie_name(request, kLogin))) {
+    if (directory->user_of(secret, now) != nullptr) return std::move(secret);
+  }
+  return {};
+}
+
+bool Access::is_trusted(const std::string& address) const {
+  const auto usual = net::usual_address(address);
+  return usual && std::find(proxy_.peers.begin(), proxy_.peers.end(), *usual) != proxy_.peers.end();
+}
+
+std::string Access::network_of(const net::HttpRequest& request) const {
+  std::string client = net::usual_address(request.peer).value_or(request.peer);
+  if (is_trusted(client)) {
+    // Each proxy adds whom it heard; what stands before the first that is not ours may be made up.
+    const std::string chain = request.header("X-Forwarded-For");
+    const std::vector<std::string_view> hops = net::split_list(chain);
+    for (auto hop = hops.rbegin(); hop != hops.rend() && is_trusted(client); ++hop) {
+      const auto address = net::usual_address(*hop);
+      if (!address) break;
+      client = *address;
+    }
+  }
+  return net::network_of(client);
 }
 
 std::optional<std::string> Access::named_by_proxy(const net::HttpRequest& request) const {
-  const bool is_trusted =
-      !proxy_.header.empty() &&
-      std::find(proxy_.peers.begin(), proxy_.peers.end(), request.peer) != proxy_.peers.end();
-  if (!is_trusted || !request.has_header(proxy_.header)) return std::nullopt;
+  if (proxy_.header.empty() || !is_trusted(request.peer)) return std::nullopt;
+  if (!request.has_header(proxy_.header)) return std::nullopt;
   const auto times = std::count_if(
       request.headers.begin(), request.headers.end(),
       [&](const auto& field) { return net::equals_ignoring_case(field.first, proxy_.header); });
@@ -66,9 +100,10 @@ Caller Access::caller_of(const net::HttpRequest& request) const {
   const store::DirectoryPtr directory = people_.directory();
   const int64_t now = now_ms();
   Caller caller;
-  // Who shows a key means it, whatever cookie the browser adds.
-  if (request.has_header("Authorization")) {
-    const store::ApiKey* key = directory->key_of(server::bearer_of(request), now);
+  // Who shows a key means it, whatever cookie the browser adds. Names and passwords of other kinds
+  // are for the proxy before this server.
+  if (const std::string bearer = server::bearer_of(request); !bearer.empty()) {
+    const store::ApiKey* key = directory->key_of(bearer, now);
     if (key == nullptr) return caller;
     const std::lock_guard lock(mutex_);
     uses_[key->id] = now;
@@ -112,10 +147,8 @@ std::optional<net::HttpReply> Access::refuse(const net::HttpRequest& request, co
                                              bool is_open) const {
   // No page can make a browser send a key, and who shows one has no cookie: the rest is about
   // those.
-  if (request.has_header("Authorization")) {
-    const bool may = caller.kind == Caller::Kind::Key || is_open;
-    return may ? std::nullopt : std::optional(unauthorized());
-  }
+  if (caller.kind == Caller::Kind::Key) return std::nullopt;
+  if (!is_open && !server::bearer_of(request).empty()) return unauthorized();
   if (!own_.is_known_host(request.header("Host"))) {
     return net::problem(421, "Unknown host",
                         "this server answers to localhost with its port, and to the host of "
@@ -141,7 +174,7 @@ std::optional<net::HttpReply> Access::refuse(const net::HttpRequest& request, co
 
 std::string Access::set_cookie(const net::HttpRequest& request, const std::string& secret,
                                int64_t max_age_s) const {
-  return net::set_cookie(cookie_name_, secret, own_.cookie_path(), max_age_s,
+  return net::set_cookie(cookie_name(request, kLogin), secret, own_.cookie_path(), max_age_s,
                          own_.is_secure(request.header("Host")));
 }
 

@@ -43,8 +43,8 @@ enum class Need : uint8_t {
 
 // A proxy that has made sure who somebody is, and says so in a header.
 struct TrustedProxy {
-  std::string header;              // "X-Remote-User"; empty: no proxy is trusted
-  std::vector<std::string> peers;  // numeric addresses from which the header counts
+  std::string header;              // "X-Remote-User"; empty: people log in here
+  std::vector<std::string> peers;  // net::usual_address()es from which it and X-Forwarded-For count
 };
 
 class Access {
@@ -58,11 +58,15 @@ class Access {
                                        bool is_open) const;
   // Whether the caller is still who it was.
   bool still_counts(const Caller& caller, const std::string& cookie) const;
-  // The secret of a request's cookie; empty: none.
+  // The secret of a request's login, of several cookies the one that counts; empty: none does.
   std::string cookie_of(const net::HttpRequest& request) const;
   // A Set-Cookie with that secret; an empty one deletes it.
   std::string set_cookie(const net::HttpRequest& request, const std::string& secret,
                          int64_t max_age_s) const;
+  // What a cookie of this server is called: where it can be, so that no other host can set it.
+  std::string cookie_name(const net::HttpRequest& request, std::string_view what) const;
+  // Who has connected, to the first proxy that is not trusted; a network, where one user has that.
+  std::string network_of(const net::HttpRequest& request) const;
   const server::OwnAddress& own() const { return own_; }
 
   // Keys that were used since the last time, and when.
@@ -70,12 +74,13 @@ class Access {
 
  private:
   store::People& people_;
+  bool is_trusted(const std::string& address) const;
   // The user that a trusted proxy names; nothing: none does. An empty name is nobody's.
   std::optional<std::string> named_by_proxy(const net::HttpRequest& request) const;
 
   const server::OwnAddress own_;
   const TrustedProxy proxy_;
-  const std::string cookie_name_;
+  const std::string port_;
   mutable std::mutex mutex_;
   mutable std::map<int64_t, int64_t> uses_;
 };

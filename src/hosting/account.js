@@ -2,12 +2,29 @@
 "use strict";
 
 const part = (id) => document.getElementById(id);
-const invitation = new URLSearchParams(location.hash.slice(1)).get("invitation");
-// It counts once, and is nobody else's.
-if (invitation) history.replaceState(null, "", location.pathname);
+const fragment = new URLSearchParams(location.hash.slice(1));
+const invitation = fragment.get("invitation");
+const failure = fragment.get("login");
+// It counts once, and is nobody else's; and nobody wants to see a failure again.
+if (invitation || failure) history.replaceState(null, "", location.pathname);
+
+// Why a login by way of the provider failed.
+const failures = new Map([
+  ["refused", "The provider has not confirmed who you are, or you have stopped it. Try again."],
+  ["stale", "This login was not begun in this browser, or more than ten minutes ago. Try again, at this address."],
+  ["unusable", "The provider's answer could not be used. The server's log says why; ask whoever runs it."],
+  ["unavailable", "The provider does not answer now. Try again in a while."],
+  ["busy", "Too many logins at once. Try again in a minute."],
+  ["unknown", "The provider knows you, but no user here is linked to your account. Ask an admin of this server to add you."],
+  ["unverified", "The provider has not verified your e-mail address. Confirm it there, then try again."],
+  ["disabled", "Your account on this server is disabled. Ask an admin of this server."],
+]);
+let provider = null;
 
 const show = (id) => {
   for (const name of ["login", "invitation", "account"]) part(name).hidden = name !== id;
+  part("provider").hidden = id !== "login" || !provider;
+  part("sign-out").hidden = true;
 };
 
 const ask = async (path, body) => {
@@ -50,11 +67,22 @@ onSubmit("login", "login", {});
 onSubmit("invitation", "invitation", { token: invitation });
 part("logout").addEventListener("click", async () => {
   await ask("logout", {});
-  show("login");
+  await showLogin();
+  part("sign-out").hidden = !provider || !provider.sign_out;
 });
 
+const showLogin = async () => {
+  ({ provider } = await ask("login"));
+  if (provider) {
+    part("provider-name").textContent = part("sign-out-name").textContent = provider.name;
+    if (provider.sign_out) part("sign-out").querySelector("a").href = provider.sign_out;
+  }
+  show("login");
+};
+
+if (failure) part("message").textContent = failures.get(failure) || "The login failed. Try again.";
 if (invitation) {
   show("invitation");
 } else {
-  ask("me").then(showAccount, () => show("login"));
+  ask("me").then(showAccount, showLogin);
 }

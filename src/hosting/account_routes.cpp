@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atomic>
 #include <string>
 #include <utility>
 
@@ -13,30 +12,27 @@ using base::Json;
 using store::User;
 
 constexpr int64_t kLogin_s = int64_t{14} * 24 * 3600;
-// Each takes 32 MiB and a core for a while.
-constexpr int kHashesAtOnce = 2;
-
-// A place among those that hash a password; tells when there is none.
-class HashTurn {
- public:
-  HashTurn() : has_it_(++running() <= kHashesAtOnce) {}
-  ~HashTurn() { --running(); }
-  HashTurn(const HashTurn&) = delete;
-  HashTurn& operator=(const HashTurn&) = delete;
-  explicit operator bool() const { return has_it_; }
-
- private:
-  static std::atomic<int>& running() {
-    static std::atomic<int> count = 0;
-    return count;
-  }
-  const bool has_it_;
-};
-
 net::HttpReply too_often(int seconds) {
   net::HttpReply reply = net::problem(429, net::reason_of(429), "too many tries; wait a while");
   reply.headers.emplace_back("Retry-After", std::to_string(seconds));
   return reply;
+}
+
+// 0: go ahead. Of each name from each network, so that nobody can lock somebody else out.
+int wait_to_try(const net::HttpRequest& request, const std::string& name,
+                HostedServices& services) {
+  const std::string network = services.access.network_of(request);
+  const int wait = services.tries_of_networks.take(network);
+  return wait > 0 ? wait : services.tries.take(name + " " + network);
+}
+
+// What went wrong while a password was hashed or kept.
+net::HttpReply reply_to(const base::Status& status, HostedServices& services) {
+  if (status.code() == base::Code::InvalidArgument) {
+    return net::problem(400, "Wrong password", status.message());
+  }
+  services.complain(status.message());
+  return net::problem(503);
 }
 
 Json workspaces_of(const User& user, const store::Directory& directory) {
@@ -54,21 +50,12 @@ net::HttpReply show(const User& user, const store::Directory& directory) {
       Json::object().set("user", user.name).set("workspaces", workspaces_of(user, directory)));
 }
 
-// In every workspace that the user is in, and nowhere else: who else there is concerns nobody.
-void audit(const User& user, std::string_view action, const net::HttpRequest& request,
-           HostedServices& services) {
-  if (user.roles.empty()) (void)services.people.audit(0, user.name, action, request.peer);
-  for (const auto& [workspace, role] : user.roles) {
-    (void)services.people.audit(workspace, user.name, action, request.peer);
-  }
-}
-
 net::HttpReply let_in(const net::HttpRequest& request, int64_t user, HostedServices& services) {
   const auto secret = services.people.log_in(user, now_ms() + kLogin_s * 1000);
   const store::DirectoryPtr directory = services.people.directory();
   const auto found = directory->users.find(user);
   if (!secret || found == directory->users.end()) return net::problem(503);
-  audit(found->second, "logged in", request, services);
+  services.audit.write_of(found->second, "logged in", services.access.network_of(request));
   net::HttpReply reply = show(found->second, *directory);
   reply.headers.emplace_back("Set-Cookie", services.access.set_cookie(request, *secret, kLogin_s));
   return reply;
@@ -88,20 +75,22 @@ net::HttpReply log_in(const HostedCall& asked, HostedServices& services) {
   if (!store::is_user_name(name) || password.size() > store::kLongestPassword) {
     return wrong_login();
   }
-  if (const int wait = services.logins.take(name); wait > 0) return too_often(wait);
-  const HashTurn turn;
-  if (!turn) return too_often(1);
+  if (const int wait = wait_to_try(request, name, services); wait > 0) return too_often(wait);
+  const Places::Place place(services.hashes);
+  if (!place) return too_often(1);
+  // As long for a name that nobody has, so that time does not tell names.
+  static const auto kNobodys = store::hash_password("not a password of any user");
+  if (!kNobodys) return reply_to(kNobodys.status(), services);
   const store::DirectoryPtr directory = services.people.directory();
   const User* user = directory->user_named(name);
-  // As long for a name that nobody has, so that time does not tell names.
-  static const std::string kNobodys = store::hash_password("not a password of any user");
   const bool can = user != nullptr && !user->is_disabled && !user->password.empty();
-  const bool is_right = store::is_password(password, can ? user->password : kNobodys);
-  if (!can || !is_right) {
-    if (user != nullptr) audit(*user, "login refused", request, services);
-    return wrong_login();
+  const auto is_right = store::is_password(password, can ? user->password : *kNobodys);
+  if (!is_right) return reply_to(is_right.status(), services);
+  if (can && *is_right) return let_in(request, user->id, services);
+  if (user != nullptr) {
+    services.audit.note_of(*user, "login refused", services.access.network_of(request));
   }
-  return let_in(request, user->id, services);
+  return wrong_login();
 }
 
 // By the link of an invitation: the first start's, or one that `gpufl admin` made.
@@ -110,23 +99,22 @@ net::HttpReply take_invitation(const HostedCall& asked, HostedServices& services
   net::HttpReply mistake;
   const auto body = object_in(request, mistake);
   if (!body) return mistake;
-  if (const int wait = services.logins.take(" invitations"); wait > 0) return too_often(wait);
-  const std::string& password = (*body)["password"].as_string();
-  if (password.size() < store::kShortestPassword || password.size() > store::kLongestPassword) {
-    return net::problem(400, "Wrong password", "a password has 12 to 1024 characters");
-  }
-  const HashTurn turn;
-  if (!turn) return too_often(1);
-  const auto user = services.people.take_invitation((*body)["token"].as_string(), now_ms());
-  if (!user) return net::problem(503);
-  if (!*user) {
+  if (const int wait = wait_to_try(request, "", services); wait > 0) return too_often(wait);
+  const Places::Place place(services.hashes);
+  if (!place) return too_often(1);
+  const auto taken = services.people.take_invitation((*body)["token"].as_string(),
+                                                     (*body)["password"].as_string(), now_ms());
+  if (!taken) return reply_to(taken.status(), services);
+  if (!*taken) {
     return net::problem(401, "The link does not count",
                         "it was used, has expired, or a later one was made");
   }
-  if (const auto set = services.people.set_password(**user, password); !set) {
-    return net::problem(400, "Wrong password", set.message());
-  }
-  return let_in(request, **user, services);
+  const store::DirectoryPtr directory = services.people.directory();
+  const User& user = directory->users.at((*taken)->user);
+  services.audit.write_of(
+      user, (*taken)->is_made_admin ? "became admin by the first link" : "password set by a link",
+      services.access.network_of(request));
+  return let_in(request, user.id, services);
 }
 
 net::HttpReply change_password(const HostedCall& asked, HostedServices& services) {
@@ -134,23 +122,29 @@ net::HttpReply change_password(const HostedCall& asked, HostedServices& services
   net::HttpReply mistake;
   const auto body = object_in(request, mistake);
   if (!body) return mistake;
-  if (const int wait = services.logins.take(asked.caller.name); wait > 0) return too_often(wait);
-  const HashTurn turn;
-  if (!turn) return too_often(1);
+  const int wait = wait_to_try(request, asked.caller.name, services);
+  if (wait > 0) return too_often(wait);
+  const Places::Place place(services.hashes);
+  if (!place) return too_often(1);
   const store::DirectoryPtr directory = services.people.directory();
   const User& user = directory->users.at(asked.caller.id);
-  if (!store::is_password((*body)["old"].as_string(), user.password)) {
+  const auto is_right = store::is_password((*body)["old"].as_string(), user.password);
+  if (!is_right) return reply_to(is_right.status(), services);
+  if (!*is_right) {
     return net::problem(403, "Wrong password", "the old password is another one");
   }
   const auto set = services.people.set_password(user.id, (*body)["new"].as_string());
-  if (!set) return net::problem(400, "Wrong password", set.message());
-  audit(user, "password changed", request, services);
+  if (!set) return reply_to(set, services);
+  services.audit.write_of(user, "password changed", services.access.network_of(request));
   return let_in(request, user.id, services);
 }
 
 net::HttpReply log_out(const HostedCall& asked, HostedServices& services) {
   const net::HttpRequest& request = asked.call.request();
   if (!services.people.log_out(services.access.cookie_of(request))) return net::problem(503);
+  const store::DirectoryPtr directory = services.people.directory();
+  services.audit.write_of(directory->users.at(asked.caller.id), "logged out",
+                          services.access.network_of(request));
   net::HttpReply reply{.status = 204};
   reply.headers.emplace_back("Set-Cookie", services.access.set_cookie(request, "", 0));
   return reply;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hosting/hosted_routes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gpufl::hosting {
@@ -42,28 +43,36 @@ std::optional<net::HttpReply> refuse(Need need, const Caller& caller, int64_t wo
 
 }  // namespace
 
-void HostedRoutes::add(Need need, server::Route route, Handler handler) {
+void HostedRoutes::add(Need need, server::Route route, Handler handler, Query query) {
   rows_.push_back({need, route.method, route.pattern});
   if (need == Need::Nothing) open_.insert(route.pattern);
-  router_.add(route.method, route.pattern,
-              [this, need, parameters = std::move(route.parameters), handler = std::move(handler)](
-                  const net::HttpRequest& request, const net::PathParameters& path) {
-                const Caller caller = access_.caller_of(request);
-                const store::DirectoryPtr directory = people_.directory();
-                int64_t workspace = caller.workspace;
-                std::string name = path["workspace"];
-                if (!name.empty()) {
-                  const auto found = directory->workspaces.find(name);
-                  workspace = found == directory->workspaces.end() ? 0 : found->second;
-                } else if (const std::string* own = directory->name_of(workspace)) {
-                  name = *own;
-                }
-                // Before anything else is said of the request.
-                if (auto reply = refuse(need, caller, workspace)) return std::move(*reply);
-                const std::string mistake = server::mistake_in_query(request.query, parameters);
-                if (!mistake.empty()) return net::problem(400, "Wrong parameter", mistake);
-                return handler({server::Call(request, path), caller, workspace, name});
-              });
+  router_.add(
+      route.method, route.pattern,
+      [this, need, query, parameters = std::move(route.parameters), handler = std::move(handler)](
+          const net::HttpRequest& request, const net::PathParameters& path) {
+        const Caller caller = access_.caller_of(request);
+        const store::DirectoryPtr directory = people_.directory();
+        int64_t workspace = caller.workspace;
+        std::string name = path["workspace"];
+        if (!name.empty()) {
+          const auto found = directory->workspaces.find(name);
+          workspace = found == directory->workspaces.end() ? 0 : found->second;
+        } else if (const std::string* own = directory->name_of(workspace)) {
+          name = *own;
+        }
+        // Before anything else is said of the request.
+        if (auto reply = refuse(need, caller, workspace)) return std::move(*reply);
+        net::NamedTexts asked = request.query;
+        if (query == Query::Foreign) {
+          std::erase_if(asked, [&](const auto& one) {
+            return std::none_of(parameters.begin(), parameters.end(),
+                                [&](const auto& own) { return own.name == one.first; });
+          });
+        }
+        const std::string mistake = server::mistake_in_query(asked, parameters);
+        if (!mistake.empty()) return net::problem(400, "Wrong parameter", mistake);
+        return handler({server::Call(request, path), caller, workspace, name});
+      });
 }
 
 bool HostedRoutes::has(const net::HttpRequest& request) const {

@@ -11,6 +11,9 @@
 
 #include "base/json.hpp"
 #include "hosting/access.hpp"
+#include "hosting/audit_trail.hpp"
+#include "hosting/oidc_provider.hpp"
+#include "hosting/places.hpp"
 #include "hosting/rate_limiter.hpp"
 #include "net/router.hpp"
 #include "server/routes.hpp"
@@ -37,9 +40,11 @@ class HostedRoutes {
   HostedRoutes& operator=(const HostedRoutes&) = delete;
 
   using Handler = std::function<net::HttpReply(const HostedCall& call)>;
+  // Whose query is its caller's own: parameters that the route does not have are passed over.
+  enum class Query : uint8_t { Checked, Foreign };
   // Of the route, method, pattern and parameters count. "{workspace}" in a pattern is a workspace's
   // name.
-  void add(Need need, server::Route route, Handler handler);
+  void add(Need need, server::Route route, Handler handler, Query query = Query::Checked);
 
   bool is_open(std::string_view path) const { return open_.contains(path); }
   // Whether the path is one of the table, whatever the method.
@@ -69,20 +74,28 @@ struct HostedServices {
         people(persons),
         access(guard),
         complain(std::move(say)),
+        audit(persons, complain),
         pieces(rate),
         key_pieces(key_rate) {}
 
   store::SessionStore& store;
   store::People& people;
   Access& access;
-  const Complain complain;                  // of what is not the client's to know
-  RateLimiter pieces;                       // of each key and host
-  RateLimiter key_pieces;                   // of each key: a host is what the sender says it is
-  RateLimiter logins{Rate{10.0 / 60, 10}};  // of each name that somebody tries
+  const Complain complain;  // of what is not the client's to know
+  AuditTrail audit;
+  RateLimiter pieces;                      // of each key and host
+  RateLimiter key_pieces;                  // of each key: a host is what the sender says it is
+  RateLimiter tries{Rate{10.0 / 60, 10}};  // to log in, of each name from each network
+  RateLimiter tries_of_networks{Rate{5, 120}};
+  // A hash of a password takes 32 MiB and a core for a while.
+  Places hashes{2, 8, std::chrono::milliseconds(5000)};
+  OidcProvider* oidc = nullptr;  // null: nobody logs in by way of one
+  std::string address;           // of this server, as people see it, with a slash at its end
 };
 
 void add_ingest_routes(HostedRoutes& routes, HostedServices& services);
 void add_account_routes(HostedRoutes& routes, HostedServices& services);
+void add_oidc_routes(HostedRoutes& routes, HostedServices& services);
 void add_workspace_routes(HostedRoutes& routes, HostedServices& services);
 
 // Where the body of such a request goes; nothing: into memory.

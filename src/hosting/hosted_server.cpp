@@ -41,6 +41,7 @@ constexpr size_t kBodyBytes = size_t{4} << 20;  // of what has no sink
 constexpr int64_t kLinkTime_ms = int64_t{24} * 3600 * 1000;
 constexpr std::string_view kFirstWorkspace = "default";
 constexpr std::string_view kFirstUser = "admin";
+constexpr std::string_view kServer = "gpufl serve";  // in the audit log
 constexpr int kKeyUseRounds = 10;
 
 bool is_reading(const net::HttpRequest& request) {
@@ -51,11 +52,12 @@ class RunningHostedServer : public HostedServer {
  public:
   RunningHostedServer(HostedOptions options, std::unique_ptr<store::FolderLock> lock,
                       server::CacheFolder cache, std::unique_ptr<store::SessionStore> store,
-                      std::unique_ptr<store::People> people)
+                      std::unique_ptr<store::People> people, std::unique_ptr<OidcProvider> oidc)
       : options_(std::move(options)),
         lock_(std::move(lock)),
         store_(std::move(store)),
         people_(std::move(people)),
+        oidc_(std::move(oidc)),
         engine_(options_.server, std::move(cache), options_.server.folder,
                 [this](const server::AnalysisRequest& request, const Status& status) {
                   sites_.hear_of(request, status);
@@ -88,10 +90,13 @@ class RunningHostedServer : public HostedServer {
     services_.emplace(
         *store_, *people_, *access_, [this](const std::string& line) { engine_.complain(line); },
         options_.pieces, options_.key_pieces);
+    services_->oidc = oidc_.get();
+    services_->address = address();
     routes_.emplace(*access_, *people_);
     add_page_routes(*routes_, *services_);
     add_ingest_routes(*routes_, *services_);
     add_account_routes(*routes_, *services_);
+    add_oidc_routes(*routes_, *services_);
     add_workspace_routes(*routes_, *services_);
     make_sites();
     if (Status made = make_first_link(); !made) return made;
@@ -150,7 +155,7 @@ class RunningHostedServer : public HostedServer {
                           net::HttpReply refusal) const {
     const bool is_page = refusal.status == 401 && caller.kind == Caller::Kind::Nobody &&
                          head.method == "GET" && head.path.starts_with("/w/") &&
-                         !head.has_header("Authorization") &&
+                         server::bearer_of(head).empty() &&
                          head.header("Accept").find("text/html") != std::string::npos;
     if (!is_page) return refusal;
     net::HttpReply reply{.status = 303};
@@ -182,7 +187,12 @@ class RunningHostedServer : public HostedServer {
     net::HttpRequest asked = request;
     asked.path = target->path;
     const std::string cookie = access_->cookie_of(request);
-    return streams_.watch(site->routes().answer(asked),
+    net::HttpReply reply = site->routes().answer(asked);
+    // Notes and tags, which all of the workspace see.
+    if (!is_reading(request) && reply.status < 300) {
+      services_->audit.write(target->workspace, caller.name, "changed", target->path);
+    }
+    return streams_.watch(std::move(reply),
                           [this, caller, cookie] { return access_->still_counts(caller, cookie); });
   }
 
@@ -195,7 +205,7 @@ class RunningHostedServer : public HostedServer {
     // Whoever a proxy calls by that name would be this admin.
     if (!options_.proxy.header.empty()) return {};
     const store::DirectoryPtr before = people_->directory();
-    if (before->has_admin()) return {};
+    if (before->has_admin(oidc_ ? oidc_->issuer() : "")) return {};
     const store::User* user = before->user_named(kFirstUser);
     int64_t id = user == nullptr ? 0 : user->id;
     if (user == nullptr) {
@@ -203,11 +213,10 @@ class RunningHostedServer : public HostedServer {
       if (!added) return added.status();
       id = *added;
     }
-    for (const auto& [name, workspace] : before->workspaces) {
-      if (Status set = people_->set_role(id, workspace, Role::Admin); !set) return set;
-    }
-    const auto secret = people_->invite(id, now_ms() + kLinkTime_ms);
+    // Whoever has that name already is an admin once the link is taken, and not before.
+    const auto secret = people_->invite(id, now_ms() + kLinkTime_ms, true);
     if (!secret) return secret.status();
+    services_->audit.write(0, kServer, "first link made", kFirstUser);
     // Behind the '#', so that no log of a proxy and no history of another machine has it.
     first_link_ = address() + "#invitation=" + *secret;
     return {};
@@ -220,6 +229,7 @@ class RunningHostedServer : public HostedServer {
       const bool is_last = is_stopping_;
       lock.unlock();
       if (round % kKeyUseRounds == 0 || is_last) (void)people_->note_uses(access_->take_uses());
+      services_->audit.flush();
       if (!is_last) {
         // Where the file cannot be read now, what was known before goes on.
         (void)people_->refresh();
@@ -244,6 +254,7 @@ class RunningHostedServer : public HostedServer {
   const std::unique_ptr<store::FolderLock> lock_;
   const std::unique_ptr<store::SessionStore> store_;
   const std::unique_ptr<store::People> people_;
+  const std::unique_ptr<OidcProvider> oidc_;  // null: there is none
   SiteList sites_;
   server::Engine engine_;
   Streams streams_;
@@ -292,6 +303,12 @@ Status check_address(const HostedOptions& options) {
 
 base::Result<std::unique_ptr<HostedServer>> HostedServer::start(HostedOptions options) {
   if (Status checked = check_address(options); !checked) return checked;
+  std::unique_ptr<OidcProvider> oidc;
+  if (options.oidc) {
+    auto made = OidcProvider::make(*options.oidc);
+    if (!made) return made.status();
+    oidc = std::move(*made);
+  }
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(options.server.folder, error);
   if (error) return Status::from_errno(error.value(), options.server.folder.string());
@@ -318,7 +335,7 @@ base::Result<std::unique_ptr<HostedServer>> HostedServer::start(HostedOptions op
   cache->sweep();
   auto server =
       std::make_unique<RunningHostedServer>(std::move(options), std::move(*lock), std::move(*cache),
-                                            std::move(*store), std::move(*people));
+                                            std::move(*store), std::move(*people), std::move(oidc));
   if (Status listening = server->listen(); !listening) return listening;
   return std::unique_ptr<HostedServer>(std::move(server));
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct HostedOptions {
   // that, or nobody.
   bool allow_plain_http = false;
   TrustedProxy proxy = {};
+  std::optional<OidcSettings> oidc = {};  // nothing: nobody logs in by way of a provider
   store::StoreLimits store = {};
   Rate pieces{.per_second = 500, .most = 1000};         // of each key and host
   Rate key_pieces{.per_second = 5000, .most = 10'000};  // of each key

@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace gpufl::hosting {
+namespace {
+
+// Half of the exports that run at a time, and of the event streams a third.
+constexpr server::SiteShare kShare{.is_one_of_several = true, .exports = 1, .event_streams = 64};
+
+}  // namespace
 
 std::shared_ptr<server::Site> SiteList::find(int64_t workspace) const {
   const std::lock_guard lock(mutex_);
@@ -21,7 +27,7 @@ void SiteList::add_new(const store::Directory& directory, store::SessionStore& s
     auto notes = server::CacheFolder::open(store.folder_of(id) / "notes");
     if (!notes) continue;
     auto place = std::make_shared<Place>(Place{std::move(*notes), nullptr});
-    place->site = std::make_unique<server::Site>(*folder, pace, place->notes, shared, true);
+    place->site = std::make_unique<server::Site>(*folder, pace, place->notes, shared, kShare);
     const std::lock_guard lock(mutex_);
     places_.emplace(id, std::move(place));
   }

@@ -64,7 +64,7 @@ class HostTest : public ::testing::Test {
     key.workspace = workspace(in);
     key.label = "key of " + in;
     key.scope = scope;
-    key.made_by = "ada";
+    key.made_by = "gpufl admin";
     key.expires_ms = expires_ms;
     return *people()->add_key(key);
   }

@@ -86,8 +86,8 @@ net::HttpReply make_key(const HostedCall& asked, HostedServices& services) {
   }
   const auto made = services.people.add_key(key);
   if (!made) return reply_to(made.status(), services);
-  (void)services.people.audit(asked.workspace, asked.caller.name, "key made",
-                              std::to_string(made->id) + " " + key.label);
+  services.audit.write(asked.workspace, asked.caller.name, "key made",
+                       std::to_string(made->id) + " " + key.label);
   return json(Json::object().set("id", std::to_string(made->id)).set("key", made->text), 201);
 }
 
@@ -98,7 +98,7 @@ net::HttpReply revoke_key(const HostedCall& asked, HostedServices& services) {
     if (std::to_string(key.id) != id || !is_ones_own(key, asked)) continue;
     const Status revoked = services.people.revoke_key(asked.workspace, key.id);
     if (revoked) {
-      (void)services.people.audit(asked.workspace, asked.caller.name, "key revoked", id);
+      services.audit.write(asked.workspace, asked.caller.name, "key revoked", id);
     }
     return reply_to(revoked, services);
   }
@@ -138,8 +138,8 @@ net::HttpReply set_role(const HostedCall& asked, HostedServices& services) {
   }
   const Status set = services.people.set_role(user->id, asked.workspace, role);
   if (set) {
-    (void)services.people.audit(asked.workspace, asked.caller.name, "role set",
-                                user->name + " " + (role ? word.as_string() : "none"));
+    services.audit.write(asked.workspace, asked.caller.name, "role set",
+                         user->name + " " + (role ? word.as_string() : "none"));
   }
   return reply_to(set, services);
 }
@@ -180,8 +180,8 @@ net::HttpReply set_deleted(const HostedCall& asked, bool is_deleted, HostedServi
   const std::string& session = asked.call.path("session");
   const Status done = services.store.set_deleted(asked.workspace, session, is_deleted);
   if (done) {
-    (void)services.people.audit(asked.workspace, asked.caller.name,
-                                is_deleted ? "session deleted" : "session restored", session);
+    services.audit.write(asked.workspace, asked.caller.name,
+                         is_deleted ? "session deleted" : "session restored", session);
   }
   return reply_to(done, services);
 }

@@ -171,7 +171,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     body_until_ = Clock::now() + (verdict_.sink ? verdict_.sink_time : shared_.limits.body_time);
     // One that is answered already is not read, however long it is.
     if (verdict_.reply) return std::numeric_limits<size_t>::max();
-    return verdict_.sink ? verdict_.sink_bytes : shared_.limits.body_bytes;
+    if (verdict_.sink) return verdict_.sink_bytes;
+    return verdict_.body_bytes > 0 ? verdict_.body_bytes : shared_.limits.body_bytes;
   }
 
   bool has_part(size_t least) { return parser_->request().body.size() >= least; }

@@ -4,7 +4,9 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <iterator>
 
 namespace gpufl::net {
 namespace {
@@ -36,6 +38,29 @@ bool Endpoint::is_loopback() const {
 std::string Endpoint::text() const {
   const bool bracketed = address.find(':') != std::string::npos;
   return (bracketed ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
+
+std::optional<std::string> usual_address(std::string_view text) {
+  const std::string address(text);
+  std::array<char, INET6_ADDRSTRLEN> out{};
+  in_addr v4;
+  if (inet_pton(AF_INET, address.c_str(), &v4) == 1) {
+    return inet_ntop(AF_INET, &v4, out.data(), out.size());
+  }
+  in6_addr v6;
+  if (inet_pton(AF_INET6, address.c_str(), &v6) != 1) return std::nullopt;
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    return inet_ntop(AF_INET, &v6.s6_addr[12], out.data(), out.size());
+  }
+  return inet_ntop(AF_INET6, &v6, out.data(), out.size());
+}
+
+std::string network_of(const std::string& address) {
+  in6_addr v6;
+  if (inet_pton(AF_INET6, address.c_str(), &v6) != 1) return address;
+  std::fill(std::begin(v6.s6_addr) + 8, std::end(v6.s6_addr), uint8_t{0});
+  std::array<char, INET6_ADDRSTRLEN> out{};
+  return inet_ntop(AF_INET6, &v6, out.data(), out.size());
 }
 
 base::Result<Endpoint> parse_endpoint(std::string_view text, const Endpoint& fallback) {

@@ -45,5 +45,22 @@ TEST(Endpoint, KnowsLoopback) {
   EXPECT_FALSE((Endpoint{"128.0.0.1", 1}.is_loopback()));
 }
 
+TEST(AddressTest, IsWrittenInOneWay) {
+  EXPECT_EQ(usual_address("127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(usual_address("0:0::0001"), "::1");
+  EXPECT_EQ(usual_address("2001:DB8:0:0::7"), "2001:db8::7");
+  EXPECT_EQ(usual_address("::ffff:192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(usual_address("::FFFF:c000:0207"), "192.0.2.7");
+  for (const char* none : {"", "localhost", "10.0.0.0/8", "127.1", "[::1]", "::1%lo", "1.2.3.4 "}) {
+    EXPECT_EQ(usual_address(none), std::nullopt) << none;
+  }
+}
+
+TEST(AddressTest, AHalfOfIPv6IsOneUsers) {
+  EXPECT_EQ(network_of("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(network_of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+  EXPECT_EQ(network_of("2001:db8:1:2::9"), "2001:db8:1:2::");
+}
+
 }  // namespace
 }  // namespace gpufl::net

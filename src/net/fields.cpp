@@ -85,18 +85,20 @@ NamedTexts parse_cookies(std::string_view value) {
   return cookies;
 }
 
-std::optional<std::string> cookie_of(const HttpRequest& request, std::string_view name) {
+std::vector<std::string> cookies_of(const HttpRequest& request, std::string_view name) {
+  std::vector<std::string> values;
   for (auto& [key, value] : parse_cookies(request.header("Cookie"))) {
-    if (key == name) return std::move(value);
+    if (key == name) values.push_back(std::move(value));
   }
-  return std::nullopt;
+  return values;
 }
 
 std::string set_cookie(std::string_view name, std::string_view value, std::string_view path,
-                       int64_t max_age_s, bool is_secure) {
+                       int64_t max_age_s, bool is_secure, SameSite same_site) {
   std::string text = std::string(name) + "=" + std::string(value) + "; Path=" + std::string(path);
   if (max_age_s >= 0) text += "; Max-Age=" + std::to_string(max_age_s);
-  text += "; HttpOnly; SameSite=Strict";
+  text += "; HttpOnly; SameSite=";
+  text += same_site == SameSite::Strict ? "Strict" : "Lax";
   if (is_secure) text += "; Secure";
   return text;
 }

@@ -20,13 +20,16 @@ std::vector<std::string_view> split_list(std::string_view value);
 
 // In order; pairs that are not NAME=VALUE are left out, quotes around a value are removed.
 NamedTexts parse_cookies(std::string_view value);
-// The first one of that name that a request has.
-std::optional<std::string> cookie_of(const HttpRequest& request, std::string_view name);
-// A Set-Cookie value with HttpOnly and SameSite=Strict, for `path` and what is below it.
+// Those of that name that a request has: servers on other ports of a host, and on other hosts of a
+// domain, can set one of the same name.
+std::vector<std::string> cookies_of(const HttpRequest& request, std::string_view name);
+// Strict: no request that begins on another site has the cookie. Lax: opening a link has it.
+enum class SameSite : unsigned char { Strict, Lax };
+// A Set-Cookie value with HttpOnly, for `path` and what is below it.
 // `max_age_s`: 0 deletes it, negative: it ends with the browser's session. `value` must have no
 // separators: hex or base64url.
 std::string set_cookie(std::string_view name, std::string_view value, std::string_view path,
-                       int64_t max_age_s, bool is_secure);
+                       int64_t max_age_s, bool is_secure, SameSite same_site = SameSite::Strict);
 
 enum class Encoding : unsigned char { Identity, Gzip, Zstd };
 // What an Accept-Encoding value asks for, of those that we have: the one with the highest q; of

@@ -27,9 +27,9 @@ TEST(Fields, ReadsCookies) {
 
   HttpRequest request;
   request.headers = {{"cookie", "a=1"}, {"Cookie", "b=2; a=3"}};
-  EXPECT_EQ(cookie_of(request, "a"), "1");
-  EXPECT_EQ(cookie_of(request, "b"), "2");
-  EXPECT_FALSE(cookie_of(request, "A"));
+  EXPECT_EQ(cookies_of(request, "a"), (std::vector<std::string>{"1", "3"}));
+  EXPECT_EQ(cookies_of(request, "b"), (std::vector<std::string>{"2"}));
+  EXPECT_TRUE(cookies_of(request, "A").empty());
 }
 
 TEST(Fields, MakesCookies) {
@@ -38,6 +38,8 @@ TEST(Fields, MakesCookies) {
   EXPECT_EQ(set_cookie("session", "", "/", 0, false),
             "session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict");
   EXPECT_EQ(set_cookie("a", "b", "/c", -1, false), "a=b; Path=/c; HttpOnly; SameSite=Strict");
+  EXPECT_EQ(set_cookie("a", "b", "/c", -1, false, SameSite::Lax),
+            "a=b; Path=/c; HttpOnly; SameSite=Lax");
 }
 
 TEST(Fields, ChoosesTheEncodingThatIsAskedFor) {

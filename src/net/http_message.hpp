@@ -88,6 +88,8 @@ struct HeadVerdict {
   std::optional<HttpReply> reply = {};
   // The client has shown who it is: where room is needed, strangers' connections go first.
   bool is_trusted = false;
+  // How long a body may be that goes into memory; beyond: 413. 0: as HttpLimits says.
+  size_t body_bytes = 0;
   // Takes the body, which may be that long, and take that long to arrive.
   std::shared_ptr<BodySink> sink = {};
   size_t sink_bytes = 0;

@@ -12,6 +12,7 @@ std::shared_ptr<net::EventChannel> EventHub::open(std::string_view event,
   const std::lock_guard lock(mutex_);
   // Those that left are found here, because nothing may be published for a long time.
   std::erase_if(channels_, [](const auto& one) { return one->is_closed(); });
+  if (channels_.size() >= most_) return nullptr;
   channels_.push_back(channel);
   return channel;
 }

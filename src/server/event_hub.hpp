@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -15,12 +16,15 @@ namespace gpufl::server {
 
 class EventHub {
  public:
-  // A stream that is told everything from now on, after `greeting`.
+  explicit EventHub(size_t most = SIZE_MAX) : most_(most) {}
+
+  // A stream that is told everything from now on, after `greeting`. Null: there are enough.
   std::shared_ptr<net::EventChannel> open(std::string_view event, const base::Json& greeting);
   void publish(std::string_view event, const base::Json& data);
   void close_all();
 
  private:
+  const size_t most_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<net::EventChannel>> channels_;
   uint64_t published_ = 0;

@@ -41,6 +41,7 @@ class ExportSource : public net::BodySource {
     std::filesystem::path scratch;  // a folder of its own, deleted in the end; empty: none
     std::chrono::milliseconds time;
     ExportSlot slot;
+    std::optional<ExportSlot> share = {};  // of those that its site may have
   };
   // Waits for the first bytes, so that what fails at once is an answer and not a cut connection.
   // Cancelled: `is_cancelled` said so.

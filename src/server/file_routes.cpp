@@ -142,8 +142,9 @@ net::HttpReply export_session(Services& services, const Call& call) {
     reply.source = std::make_unique<NoBytes>();
     return reply;
   }
+  auto share = ExportSlot::take(services.own_exports, services.share.exports);
   auto slot = ExportSlot::take(services.exports, kExportsAtOnce);
-  if (!slot) {
+  if (!share || !slot) {
     net::HttpReply busy = net::problem(503, "Busy", "other exports are under way");
     busy.headers.emplace_back("Retry-After", "5");
     return busy;
@@ -159,9 +160,10 @@ net::HttpReply export_session(Services& services, const Call& call) {
     scratch = std::move(*made);
     request.arguments.set("scratch", scratch.string());
   }
-  auto source = ExportSource::start({services.analysis.command(request), scratch,
-                                     services.analysis.limits().time, std::move(*slot)},
-                                    call.request().is_cancelled);
+  auto source =
+      ExportSource::start({services.analysis.command(request), scratch,
+                           services.analysis.limits().time, std::move(*slot), std::move(share)},
+                          call.request().is_cancelled);
   if (!source) return problem_of(source.status());
   reply.source = std::move(*source);
   return reply;

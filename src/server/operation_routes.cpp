@@ -21,14 +21,18 @@ std::string metric(std::string_view name, std::string_view type, std::string_vie
 }
 
 std::string metrics_text(const Services& services) {
-  const net::HttpStats http = services.http_stats();
-  const AnalysisCounts analyses = services.analysis.counts();
   uint64_t live = 0;
   const auto sessions = services.catalogue.sessions();
   for (const SessionPtr& session : sessions) live += session->is_live() ? 1 : 0;
   std::string text;
   text += metric("sessions", "gauge", "Sessions in the folder.", sessions.size());
   text += metric("live_sessions", "gauge", "Sessions that are recorded now.", live);
+  if (services.share.is_one_of_several) {
+    return text + metric("exports_running", "gauge", "Exports under way.",
+                         static_cast<uint64_t>(services.own_exports.load()));
+  }
+  const net::HttpStats http = services.http_stats();
+  const AnalysisCounts analyses = services.analysis.counts();
   text += metric("connections", "gauge", "Open connections.", http.connections);
   text += metric("event_streams", "gauge", "Clients that follow events.", http.event_streams);
   text += metric("requests_total", "counter", "Requests answered.", http.requests);
@@ -61,7 +65,10 @@ net::HttpReply follow(Services& services) {
   greeting.set("revision", services.catalogue.revision()).set("version", GPUFL_VERSION);
   net::HttpReply reply;
   reply.events = services.events.open("hello", greeting);
-  return reply;
+  if (reply.events) return reply;
+  net::HttpReply busy = net::problem(503, "Busy", "too many follow the events already");
+  busy.headers.emplace_back("Retry-After", "30");
+  return busy;
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class RunningServer : public Server {
                 [this](const AnalysisRequest& request, const Status& status) {
                   if (site_) site_->hear_of(request, status);
                 }) {
-    site_.emplace(options_.folder, options_.pace, engine_.cache(), engine_.shared(), false);
+    site_.emplace(options_.folder, options_.pace, engine_.cache(), engine_.shared());
   }
   ~RunningServer() override { stop(); }
   RunningServer(const RunningServer&) = delete;

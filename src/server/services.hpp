@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "base/status.hpp"
@@ -30,9 +32,19 @@ struct SharedWork {
   AnswerBudget tiles{uint64_t{160} << 20};
 };
 
+// What one site of several may have of that, so that those of one cannot use up what is there for
+// all. Of the only site: everything.
+struct SiteShare {
+  bool is_one_of_several = false;  // and is told nothing of what the others do
+  int exports = 2;
+  size_t event_streams = SIZE_MAX;
+};
+
 struct Services {
-  Services(Catalogue& sessions, EventHub& hub, const CacheFolder& own, SharedWork& shared)
-      : catalogue(sessions),
+  Services(Catalogue& sessions, EventHub& hub, const CacheFolder& own, SharedWork& shared,
+           const SiteShare& its_share = {})
+      : share(its_share),
+        catalogue(sessions),
         events(hub),
         notes(own),
         analysis(shared.analysis),
@@ -42,6 +54,8 @@ struct Services {
         exports(shared.exports),
         tiles(shared.tiles) {}
 
+  const SiteShare share;
+  std::atomic<int> own_exports = 0;  // of this site, under way
   Catalogue& catalogue;
   EventHub& events;
   const CacheFolder& notes;  // what users write down

@@ -28,18 +28,19 @@ size_t count_sealed(const std::filesystem::path& dir) {
 }  // namespace
 
 Site::Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
-           const CacheFolder& notes, SharedWork& shared, bool indexes_at_once)
+           const CacheFolder& notes, SharedWork& shared, const SiteShare& share)
     : cache_(shared.cache.path()),
-      catalogue_(
-          folder, pace,
-          [this, &indexes = shared.indexes, indexes_at_once](const std::vector<Change>& changes) {
-            for (const Change& change : changes) {
-              events_.publish("session", change_json(change));
-              if (!indexes_at_once || !is_worth_indexing(change)) continue;
-              (void)indexes.open(*change.session, {std::chrono::milliseconds(0)});
-            }
-          }),
-      services_(catalogue_, events_, notes, shared) {
+      events_(share.event_streams),
+      catalogue_(folder, pace,
+                 [this, &indexes = shared.indexes,
+                  indexes_at_once = share.is_one_of_several](const std::vector<Change>& changes) {
+                   for (const Change& change : changes) {
+                     events_.publish("session", change_json(change));
+                     if (!indexes_at_once || !is_worth_indexing(change)) continue;
+                     (void)indexes.open(*change.session, {std::chrono::milliseconds(0)});
+                   }
+                 }),
+      services_(catalogue_, events_, notes, shared, share) {
   add_all_routes(routes_, services_);
 }
 

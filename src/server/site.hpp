@@ -21,10 +21,10 @@ namespace gpufl::server {
 
 class Site {
  public:
-  // `notes` and `shared` outlive it. `indexes_at_once`: timelines are made ready as sessions come,
+  // `notes` and `shared` outlive it. Of one of several, timelines are made ready as sessions come,
   // and not when somebody looks at them first.
   Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
-       const CacheFolder& notes, SharedWork& shared, bool indexes_at_once);
+       const CacheFolder& notes, SharedWork& shared, const SiteShare& share = {});
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 

@@ -90,8 +90,14 @@ base::Result<std::unique_ptr<Database>> Database::open(const std::filesystem::pa
                                                        Mode mode) {
   const int flags =
       mode == Mode::Existing ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  // The file itself may be no link; SQLite would refuse those on the way to it, too.
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path).parent_path(), error);
+  if (error) return Status::from_errno(error.value(), path.string());
+  const std::filesystem::path name = folder / path.filename();
   sqlite3* file = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &file, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &file, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
   std::unique_ptr<Database> opened(new Database(file, path.filename().string()));
   if (file == nullptr) return Status(Code::Internal, "SQLite has no memory");
   if (code != SQLITE_OK) return opened->failure(code);

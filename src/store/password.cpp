@@ -4,7 +4,6 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <cstdlib>
 
 #include "base/constant_time.hpp"
 #include "base/secret.hpp"
@@ -20,12 +19,14 @@ constexpr uint64_t kMostMemory = uint64_t{64} << 20;
 constexpr size_t kSaltBytes = 16;
 constexpr size_t kHashBytes = 32;
 
-std::string scrypt(std::string_view password, std::string_view salt) {
+base::Result<std::string> scrypt(std::string_view password, std::string_view salt) {
   std::array<unsigned char, kHashBytes> key{};
   const int done = EVP_PBE_scrypt(password.data(), password.size(),
                                   reinterpret_cast<const unsigned char*>(salt.data()), salt.size(),
                                   kCost, kBlock, kParallel, kMostMemory, key.data(), key.size());
-  if (done != 1) std::abort();  // its parameters are constants: there is no memory
+  if (done != 1) {  // its parameters are constants
+    return base::Status(base::Code::Unavailable, "there is no memory to hash a password");
+  }
   constexpr const char* kDigits = "0123456789abcdef";
   std::string text;
   for (const unsigned char byte : key) {
@@ -37,17 +38,21 @@ std::string scrypt(std::string_view password, std::string_view salt) {
 
 }  // namespace
 
-std::string hash_password(std::string_view password) {
+base::Result<std::string> hash_password(std::string_view password) {
   const std::string salt = base::random_hex(kSaltBytes);
-  return std::string(kPrefix) + salt + "$" + scrypt(password, salt);
+  auto hash = scrypt(password, salt);
+  if (!hash) return hash;
+  return std::string(kPrefix) + salt + "$" + *hash;
 }
 
-bool is_password(std::string_view password, std::string_view hash) {
+base::Result<bool> is_password(std::string_view password, std::string_view hash) {
   if (!hash.starts_with(kPrefix)) return false;
   hash.remove_prefix(kPrefix.size());
   const size_t end = hash.find('$');
   if (end == std::string_view::npos) return false;
-  return base::equal_in_constant_time(scrypt(password, hash.substr(0, end)), hash.substr(end + 1));
+  const auto asked = scrypt(password, hash.substr(0, end));
+  if (!asked) return asked.status();
+  return base::equal_in_constant_time(*asked, hash.substr(end + 1));
 }
 
 }  // namespace gpufl::store

@@ -10,6 +10,7 @@
 #include "base/secret.hpp"
 #include "base/sha256.hpp"
 #include "store/password.hpp"
+#include "store/people_schema.hpp"
 
 namespace gpufl::store {
 namespace {
@@ -18,39 +19,12 @@ using base::Code;
 using base::Status;
 using sqlite::Row;
 
-constexpr const char* kPeoplePart = "people";
 constexpr std::string_view kKeyPrefix = "gpfl_";
 constexpr size_t kKeyBytes = 24;
 constexpr size_t kCheckDigits = 8;
-constexpr size_t kSecretBytes = 32;
 constexpr size_t kLongestName = 64;
 constexpr std::array<std::string_view, 3> kRoles = {"viewer", "member", "admin"};
 constexpr std::array<std::string_view, 2> kScopes = {"ingest", "read"};
-
-constexpr std::array kPeopleSteps = {
-    R"(
-CREATE TABLE users (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, password TEXT NOT NULL DEFAULT '',
-  is_disabled INTEGER NOT NULL DEFAULT 0, created_ms INTEGER NOT NULL);
-CREATE TABLE roles (
-  user INTEGER NOT NULL REFERENCES users (id), workspace INTEGER NOT NULL REFERENCES workspaces (id),
-  role INTEGER NOT NULL, PRIMARY KEY (user, workspace)) WITHOUT ROWID;
-CREATE TABLE keys (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, workspace INTEGER NOT NULL REFERENCES workspaces (id),
-  hash TEXT NOT NULL UNIQUE, label TEXT NOT NULL, scope INTEGER NOT NULL, made_by TEXT NOT NULL,
-  created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL, last_used_ms INTEGER NOT NULL DEFAULT 0,
-  is_revoked INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE logins (
-  hash TEXT PRIMARY KEY, user INTEGER NOT NULL REFERENCES users (id), expires_ms INTEGER NOT NULL)
-  WITHOUT ROWID;
-CREATE TABLE invitations (
-  hash TEXT PRIMARY KEY, user INTEGER NOT NULL REFERENCES users (id), expires_ms INTEGER NOT NULL)
-  WITHOUT ROWID;
-CREATE TABLE audit (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, workspace INTEGER NOT NULL, time_ms INTEGER NOT NULL,
-  actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL);
-CREATE INDEX audit_by_workspace ON audit (workspace, id);
-)"};
 
 int64_t wall_ms() { return base::wall_ns() / 1'000'000; }
 
@@ -77,6 +51,14 @@ std::optional<Role> User::role_in(int64_t workspace) const {
   const auto found = roles.find(workspace);
   if (found == roles.end()) return {};
   return found->second;
+}
+
+// Addresses are the same in capitals; what is not ASCII is compared as it is.
+std::string as_compared(Claim claim, std::string_view value) {
+  std::string text(value);
+  if (claim != Claim::Email) return text;
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
 }
 
 bool is_key_text(std::string_view text) {
@@ -130,26 +112,45 @@ const std::string* Directory::name_of(int64_t workspace) const {
   return nullptr;
 }
 
-bool Directory::has_admin() const {
-  return std::any_of(users.begin(), users.end(), [](const auto& one) {
+std::optional<int64_t> Directory::user_with(const Identity& identity) const {
+  const auto found = identities.find(identity);
+  if (found == identities.end()) return {};
+  return found->second;
+}
+
+std::optional<int64_t> Directory::expected_user(Claim claim, std::string_view value) const {
+  const auto found = expected.find({claim, as_compared(claim, value)});
+  if (found == expected.end()) return {};
+  return found->second;
+}
+
+bool Directory::has_admin(std::string_view issuer) const {
+  const auto can_log_in = [&](const User& user) {
+    if (!user.password.empty()) return true;
+    if (issuer.empty()) return false;
+    return std::any_of(identities.begin(), identities.end(),
+                       [&](const auto& one) {
+                         return one.second == user.id && one.first.issuer == issuer;
+                       }) ||
+           std::any_of(expected.begin(), expected.end(),
+                       [&](const auto& one) { return one.second == user.id; });
+  };
+  return std::any_of(users.begin(), users.end(), [&](const auto& one) {
     const User& user = one.second;
-    return !user.is_disabled && !user.password.empty() &&
+    return !user.is_disabled && can_log_in(user) &&
            std::any_of(user.roles.begin(), user.roles.end(),
                        [](const auto& role) { return role.second == Role::Admin; });
   });
 }
 
 base::Result<std::unique_ptr<People>> People::open(const std::filesystem::path& catalogue,
-                                                   Schema schema) {
+                                                   Schema schema, int64_t most_audit) {
   // Its tables refer to those of the catalogue.
   if (auto tables = SqliteCatalogue::open(catalogue, schema); !tables) return tables.status();
   auto database = sqlite::Database::open(catalogue, sqlite::Database::Mode::Durable);
   if (!database) return database.status();
-  const Status current = schema == Schema::Update
-                             ? sqlite::migrate(**database, kPeoplePart, kPeopleSteps)
-                             : sqlite::expect_version(**database, kPeoplePart, kPeopleSteps);
-  if (!current) return current;
-  std::unique_ptr<People> people(new People(std::move(*database)));
+  if (Status current = check_people_schema(**database, schema); !current) return current;
+  std::unique_ptr<People> people(new People(std::move(*database), most_audit));
   if (Status loaded = people->refresh(); !loaded) return loaded;
   return people;
 }
@@ -159,18 +160,26 @@ DirectoryPtr People::directory() const {
   return directory_;
 }
 
+// Sessions that arrive change the file, too: the number tells whether anything of people did.
 Status People::refresh() {
   const std::lock_guard lock(mutex_);
   int64_t version = 0;
   Status asked = database_->query("PRAGMA data_version", {},
                                   [&](const Row& row) { version = row.integer(0); });
   if (!asked || version == version_) return asked;
-  if (Status loaded = load(); !loaded) return loaded;
+  const auto number = directory_number(*database_);
+  if (!number) return number.status();
+  if (*number != number_) {
+    if (Status loaded = load(); !loaded) return loaded;
+  }
   version_ = version;
   return {};
 }
 
 Status People::load() {
+  // Before the rest: what changes meanwhile is found the next time.
+  const auto number = directory_number(*database_);
+  if (!number) return number.status();
   auto now = std::make_shared<Directory>();
   Status asked = database_->query("SELECT name, id FROM workspaces", {}, [&](const Row& row) {
     now->workspaces.emplace(row.text(0), row.integer(1));
@@ -190,37 +199,75 @@ Status People::load() {
       now->users[row.integer(0)].roles[row.integer(1)] = static_cast<Role>(row.integer(2));
     });
   }
+  if (asked) asked = load_keys(*now);
+  if (asked) asked = load_logins(*now);
+  if (!asked) return asked;
+  publish(std::move(now));
+  number_ = *number;
+  return {};
+}
+
+Status People::load_keys(Directory& now) {
+  std::map<std::string_view, const User*> by_name;
+  for (const auto& [id, user] : now.users) by_name.emplace(user.name, &user);
+  return database_->query(
+      "SELECT hash, id, workspace, label, scope, made_by, created_ms, expires_ms, last_used_ms, "
+      "is_revoked FROM keys",
+      {}, [&](const Row& row) {
+        ApiKey key{.id = row.integer(1),
+                   .workspace = row.integer(2),
+                   .label = std::string(row.text(3)),
+                   .scope = static_cast<Scope>(row.integer(4)),
+                   .made_by = std::string(row.text(5)),
+                   .created_ms = row.integer(6),
+                   .expires_ms = row.integer(7),
+                   .last_used_ms = row.integer(8),
+                   .is_revoked = row.integer(9) != 0};
+        // Those of `gpufl admin`, whose name no user can have, are nobody's.
+        if (const auto maker = by_name.find(key.made_by); maker != by_name.end()) {
+          const auto role = maker->second->role_in(key.workspace);
+          key.is_orphan = maker->second->is_disabled || !role || *role < Role::Member;
+        }
+        now.keys.emplace(row.text(0), std::move(key));
+      });
+}
+
+Status People::load_logins(Directory& now) {
+  Status asked =
+      database_->query("SELECT hash, user, expires_ms FROM logins", {}, [&](const Row& row) {
+        now.logins.emplace(row.text(0), Login{row.integer(1), row.integer(2)});
+      });
   if (asked) {
-    asked = database_->query(
-        "SELECT hash, id, workspace, label, scope, made_by, created_ms, expires_ms, last_used_ms, "
-        "is_revoked FROM keys",
-        {}, [&](const Row& row) {
-          now->keys.emplace(row.text(0), ApiKey{.id = row.integer(1),
-                                                .workspace = row.integer(2),
-                                                .label = std::string(row.text(3)),
-                                                .scope = static_cast<Scope>(row.integer(4)),
-                                                .made_by = std::string(row.text(5)),
-                                                .created_ms = row.integer(6),
-                                                .expires_ms = row.integer(7),
-                                                .last_used_ms = row.integer(8),
-                                                .is_revoked = row.integer(9) != 0});
+    asked =
+        database_->query("SELECT issuer, subject, user FROM identities", {}, [&](const Row& row) {
+          now.identities.emplace(Identity{std::string(row.text(0)), std::string(row.text(1))},
+                                 row.integer(2));
         });
   }
-  if (asked) {
-    asked = database_->query("SELECT hash, user, expires_ms FROM logins", {}, [&](const Row& row) {
-      now->logins.emplace(row.text(0), Login{row.integer(1), row.integer(2)});
-    });
-  }
   if (!asked) return asked;
+  return database_->query(
+      "SELECT claim, value, user FROM expected_identities", {}, [&](const Row& row) {
+        now.expected.emplace(std::pair(static_cast<Claim>(row.integer(0)), row.text(1)),
+                             row.integer(2));
+      });
+}
+
+void People::publish(std::shared_ptr<Directory> now) {
   const std::lock_guard lock(directory_mutex_);
   directory_ = std::move(now);
-  return {};
 }
 
 // What this program changes is known at once.
 Status People::change(std::string_view sql, sqlite::Values values) {
   const Status changed = database_->run(sql, values);
   return changed ? load() : changed;
+}
+
+Status People::transact(const std::function<Status()>& work) {
+  sqlite::Transaction transaction(*database_);
+  Status done = work();
+  if (done) done = transaction.commit();
+  return done ? load() : done;
 }
 
 base::Result<int64_t> People::add_workspace(std::string_view name) {
@@ -288,20 +335,6 @@ Status People::set_disabled(int64_t user, bool is_disabled) {
   return change("UPDATE users SET is_disabled = ? WHERE id = ?", {int64_t{is_disabled}, user});
 }
 
-Status People::set_password(int64_t user, std::string_view password) {
-  if (password.size() < kShortestPassword || password.size() > kLongestPassword) {
-    return {Code::InvalidArgument, "a password has 12 to 1024 characters"};
-  }
-  const std::string hash = hash_password(password);
-  const std::lock_guard lock(mutex_);
-  sqlite::Transaction transaction(*database_);
-  Status done = database_->run("UPDATE users SET password = ? WHERE id = ?", {hash, user});
-  if (done) done = database_->run("DELETE FROM logins WHERE user = ?", {user});
-  if (done) done = database_->run("DELETE FROM invitations WHERE user = ?", {user});
-  if (done) done = transaction.commit();
-  return done ? load() : done;
-}
-
 Status People::set_role(int64_t user, int64_t workspace, std::optional<Role> role) {
   const std::lock_guard lock(mutex_);
   if (!role) {
@@ -352,54 +385,19 @@ Status People::note_uses(const std::map<int64_t, int64_t>& time_ms_by_key) {
   return done ? load() : done;
 }
 
-base::Result<std::string> People::log_in(int64_t user, int64_t expires_ms) {
-  std::string secret = base::random_hex(kSecretBytes);
-  const std::string hash = hash_secret(secret);
-  const std::lock_guard lock(mutex_);
-  Status done = database_->run("DELETE FROM logins WHERE expires_ms <= ?", {wall_ms()});
-  if (done) done = change("INSERT INTO logins VALUES (?, ?, ?)", {hash, user, expires_ms});
-  if (!done) return done;
-  return secret;
-}
-
-Status People::log_out(std::string_view secret) {
-  const std::string hash = hash_secret(secret);
-  const std::lock_guard lock(mutex_);
-  return change("DELETE FROM logins WHERE hash = ?", {hash});
-}
-
-base::Result<std::string> People::invite(int64_t user, int64_t expires_ms) {
-  std::string secret = base::random_hex(kSecretBytes);
-  const std::string hash = hash_secret(secret);
-  const std::lock_guard lock(mutex_);
-  sqlite::Transaction transaction(*database_);
-  Status done = database_->run("DELETE FROM invitations WHERE user = ?", {user});
-  if (done) {
-    done = database_->run("INSERT INTO invitations VALUES (?, ?, ?)", {hash, user, expires_ms});
-  }
-  if (done) done = transaction.commit();
-  if (!done) return done;
-  return secret;
-}
-
-base::Result<std::optional<int64_t>> People::take_invitation(std::string_view secret,
-                                                             int64_t now_ms) {
-  const std::string hash = hash_secret(secret);
-  const std::lock_guard lock(mutex_);
-  std::optional<int64_t> user;
-  const Status asked =
-      database_->query("DELETE FROM invitations WHERE hash = ? AND expires_ms > ? RETURNING user",
-                       {hash, now_ms}, [&](const Row& row) { user = row.integer(0); });
-  if (!asked) return asked;
-  return user;
-}
-
 Status People::audit(int64_t workspace, std::string_view actor, std::string_view action,
                      std::string_view subject) {
   const std::lock_guard lock(mutex_);
-  return database_->run(
+  Status done = database_->run(
       "INSERT INTO audit (workspace, time_ms, actor, action, subject) VALUES (?, ?, ?, ?, ?)",
       {workspace, wall_ms(), actor, action, subject});
+  // Looking for the oldest takes as long as there are entries.
+  const int64_t every = most_audit_ / 100 + 1;
+  if (!done || database_->last_insert_id() % every != 0) return done;
+  return database_->run(
+      "DELETE FROM audit WHERE workspace = ?1 AND id <= (SELECT id FROM audit WHERE workspace = ?1 "
+      "ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+      {workspace, most_audit_});
 }
 
 base::Result<std::vector<AuditEntry>> People::audit_log(int64_t workspace, int64_t most) {

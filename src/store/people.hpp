@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -38,9 +40,11 @@ struct ApiKey {
   int64_t expires_ms = 0;    // 0: never
   int64_t last_used_ms = 0;  // 0: never; some seconds behind
   bool is_revoked = false;
+  // Who made it is disabled, or may not make keys of the workspace any more.
+  bool is_orphan = false;
 
   bool is_valid(int64_t now_ms) const {
-    return !is_revoked && (expires_ms == 0 || now_ms < expires_ms);
+    return !is_revoked && !is_orphan && (expires_ms == 0 || now_ms < expires_ms);
   }
 };
 
@@ -60,6 +64,19 @@ struct Login {
   int64_t expires_ms = 0;
 };
 
+// What a provider of logins says of somebody, by which an admin can expect them: an address that
+// the provider has verified, or the name by which they log in there.
+enum class Claim : uint8_t { Email, Username };
+
+// A value as it is compared and kept: addresses are the same in capitals.
+std::string as_compared(Claim claim, std::string_view value);
+
+// Who somebody is, as a provider of logins has it: the pair that stays, whatever they are called.
+struct Identity {
+  std::string issuer, subject;
+  auto operator<=>(const Identity&) const = default;
+};
+
 struct AuditEntry {
   int64_t time_ms = 0;
   std::string actor, action, subject;
@@ -69,15 +86,21 @@ struct AuditEntry {
 struct Directory {
   std::map<std::string, int64_t, std::less<>> workspaces;  // numbers by name
   std::map<int64_t, User> users;
-  std::map<std::string, ApiKey, std::less<>> keys;   // by hash
-  std::map<std::string, Login, std::less<>> logins;  // likewise
+  std::map<std::string, ApiKey, std::less<>> keys;            // by hash
+  std::map<std::string, Login, std::less<>> logins;           // likewise
+  std::map<Identity, int64_t> identities;                     // users
+  std::map<std::pair<Claim, std::string>, int64_t> expected;  // users who have not come yet
 
   // Null: there is no such key or login, or it counts no more.
   const ApiKey* key_of(std::string_view secret, int64_t now_ms) const;
   const User* user_of(std::string_view secret, int64_t now_ms) const;
   const User* user_named(std::string_view name) const;
   const std::string* name_of(int64_t workspace) const;
-  bool has_admin() const;  // one who can log in
+  // Nothing: an admin has linked or expects nobody like that. A value is compared as Claim says.
+  std::optional<int64_t> user_with(const Identity& identity) const;
+  std::optional<int64_t> expected_user(Claim claim, std::string_view value) const;
+  // One who can log in, by a password or by way of `issuer`, unless that is empty.
+  bool has_admin(std::string_view issuer = {}) const;
 };
 using DirectoryPtr = std::shared_ptr<const Directory>;
 
@@ -93,9 +116,13 @@ bool is_user_name(std::string_view name);
 
 class People {
  public:
-  // Of the tables as SqliteCatalogue::open has it.
+  static constexpr int64_t kMostAudit = 100'000;
+
+  // Of the tables as SqliteCatalogue::open has it. `most_audit`: how many entries are kept of a
+  // workspace.
   static base::Result<std::unique_ptr<People>> open(const std::filesystem::path& catalogue,
-                                                    Schema schema = Schema::Update);
+                                                    Schema schema = Schema::Update,
+                                                    int64_t most_audit = kMostAudit);
 
   DirectoryPtr directory() const;
   // Looks whether something has changed.
@@ -128,25 +155,50 @@ class People {
   base::Result<std::string> log_in(int64_t user, int64_t expires_ms);
   base::Status log_out(std::string_view secret);
   // The secret of a link by which a user sets a password, once. Those before it count no more.
-  base::Result<std::string> invite(int64_t user, int64_t expires_ms);
-  // The user; nothing where the link does not count.
-  base::Result<std::optional<int64_t>> take_invitation(std::string_view secret, int64_t now_ms);
+  // `makes_admin`: whoever takes it is from then on an admin of all workspaces that there are.
+  base::Result<std::string> invite(int64_t user, int64_t expires_ms, bool makes_admin = false);
+  // Sets the password, and nothing else if that fails. The user; nothing where the link does not
+  // count.
+  struct Taken {
+    int64_t user = 0;
+    bool is_made_admin = false;
+  };
+  base::Result<std::optional<Taken>> take_invitation(std::string_view secret,
+                                                     std::string_view password, int64_t now_ms);
 
-  // Of a workspace; 0: of none of them. Nobody deletes what is older.
+  // From now on that identity is this user. InvalidArgument: it is another's already.
+  base::Status link(int64_t user, const Identity& identity);
+  // Whoever comes first with that claim is this user, and linked. InvalidArgument: it is another's
+  // already, or cannot be a value of that claim.
+  base::Status expect(int64_t user, Claim claim, std::string_view value);
+  // Links who was expected, in one step. False: nobody is expected like that any more.
+  base::Result<bool> meet(const Identity& identity, Claim claim, std::string_view value);
+  // All identities of the user, come or expected, and every login of theirs end.
+  base::Status unlink(int64_t user);
+
+  // Of a workspace; 0: of none of them. Of more than a bound, the oldest go.
   base::Status audit(int64_t workspace, std::string_view actor, std::string_view action,
                      std::string_view subject);
   // Newest first; 0: of everything.
   base::Result<std::vector<AuditEntry>> audit_log(int64_t workspace, int64_t most);
 
  private:
-  explicit People(std::unique_ptr<sqlite::Database> database) : database_(std::move(database)) {}
+  People(std::unique_ptr<sqlite::Database> database, int64_t most_audit)
+      : database_(std::move(database)), most_audit_(most_audit) {}
 
   base::Status load();
+  base::Status load_keys(Directory& now);
+  base::Status load_logins(Directory& now);
+  void publish(std::shared_ptr<Directory> now);
   base::Status change(std::string_view sql, sqlite::Values values);
+  // All of it or nothing, and the directory with it.
+  base::Status transact(const std::function<base::Status()>& work);
 
   std::mutex mutex_;  // guards the database, which may keep others waiting
   const std::unique_ptr<sqlite::Database> database_;
-  int64_t version_ = -1;                // of the file, as the directory has it
+  const int64_t most_audit_;
+  int64_t version_ = -1;                // of the file, when it was looked at last
+  int64_t number_ = -1;                 // of the directory, as it is in memory
   mutable std::mutex directory_mutex_;  // held for a moment only
   DirectoryPtr directory_ = std::make_shared<Directory>();
 };

@@ -2,6 +2,13 @@
 #include "store/people.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "base/temp_dir.hpp"
 #include "format/test_session.hpp"
@@ -44,6 +51,7 @@ class PeopleTest : public ::testing::Test {
 };
 
 TEST_F(PeopleTest, AKeyCountsUntilItExpiresOrIsRevoked) {
+  ASSERT_TRUE(people_->set_role(user_, workspace_, Role::Member));
   const People::NewKey forever = add_key(Scope::Ingest);
   const People::NewKey short_lived = add_key(Scope::Read, kNow);
   EXPECT_TRUE(is_key_text(forever.text)) << forever.text;
@@ -90,7 +98,7 @@ TEST_F(PeopleTest, NoSecretIsInTheFile) {
 TEST_F(PeopleTest, ALoginEndsByTimeByItselfAndWithThePassword) {
   ASSERT_TRUE(people_->set_password(user_, "correct horse battery"));
   EXPECT_TRUE(
-      is_password("correct horse battery", people_->directory()->user_named("ada")->password));
+      *is_password("correct horse battery", people_->directory()->user_named("ada")->password));
   const std::string cookie = *people_->log_in(user_, kLater);
   EXPECT_NE(people_->directory()->user_of(cookie, kNow), nullptr);
   EXPECT_EQ(people_->directory()->user_of(cookie, kLater), nullptr);
@@ -109,10 +117,203 @@ TEST_F(PeopleTest, ALoginEndsByTimeByItselfAndWithThePassword) {
 TEST_F(PeopleTest, ALinkSetsAPasswordOnce) {
   const std::string first = *people_->invite(user_, kLater);
   const std::string link = *people_->invite(user_, kLater);
-  EXPECT_EQ(*people_->take_invitation(first, kNow), std::nullopt) << "a later one replaces it";
-  EXPECT_EQ(*people_->take_invitation(link, kLater), std::nullopt) << "it has expired";
-  EXPECT_EQ(*people_->take_invitation(link, kNow), user_);
-  EXPECT_EQ(*people_->take_invitation(link, kNow), std::nullopt);
+  const auto take = [&](const std::string& secret, int64_t now) {
+    const auto taken = people_->take_invitation(secret, "correct horse battery", now);
+    EXPECT_TRUE(taken) << taken.status().text();
+    return taken && *taken ? (*taken)->user : 0;
+  };
+  EXPECT_EQ(take(first, kNow), 0) << "a later one replaces it";
+  EXPECT_EQ(take(link, kLater), 0) << "it has expired";
+  EXPECT_EQ(people_->take_invitation(link, "short", kNow).status().code(), Code::InvalidArgument);
+  EXPECT_EQ(take(link, kNow), user_) << "a password that was refused has not used it up";
+  EXPECT_EQ(take(link, kNow), 0);
+  EXPECT_TRUE(
+      *is_password("correct horse battery", people_->directory()->user_named("ada")->password));
+  EXPECT_TRUE(people_->directory()->user_named("ada")->roles.empty());
+}
+
+TEST_F(PeopleTest, APasswordThatCannotBeKeptLeavesTheLink) {
+  const std::string link = *people_->invite(user_, kLater);
+  const auto other =
+      sqlite::Database::open(catalogue_file(folder_.path()), sqlite::Database::Mode::Durable);
+  ASSERT_TRUE(other);
+  ASSERT_TRUE((*other)->run_script(
+      "CREATE TRIGGER no_room BEFORE UPDATE OF password ON users BEGIN SELECT RAISE(ABORT, 'no "
+      "room'); END"));
+  EXPECT_FALSE(people_->take_invitation(link, "correct horse battery", kNow));
+  ASSERT_TRUE((*other)->run_script("DROP TRIGGER no_room"));
+  const auto taken = people_->take_invitation(link, "correct horse battery", kNow);
+  ASSERT_TRUE(taken && *taken);
+  EXPECT_EQ((*taken)->user, user_);
+}
+
+TEST_F(PeopleTest, AFirstLinkMakesAnAdminWhenItIsTaken) {
+  const int64_t second = *people_->add_workspace("second");
+  const std::string link = *people_->invite(user_, kLater, true);
+  EXPECT_TRUE(people_->directory()->user_named("ada")->roles.empty());
+  const auto taken = people_->take_invitation(link, "correct horse battery", kNow);
+  ASSERT_TRUE(taken && *taken);
+  EXPECT_TRUE((*taken)->is_made_admin);
+  const User* user = people_->directory()->user_named("ada");
+  EXPECT_EQ(user->role_in(workspace_), Role::Admin);
+  EXPECT_EQ(user->role_in(second), Role::Admin);
+}
+
+TEST_F(PeopleTest, AKeyEndsWithItsMaker) {
+  ASSERT_TRUE(people_->set_role(user_, workspace_, Role::Member));
+  const std::string key = add_key(Scope::Read).text;
+  const auto counts = [&] { return people_->directory()->key_of(key, kNow) != nullptr; };
+  EXPECT_TRUE(counts());
+  ASSERT_TRUE(people_->set_disabled(user_, true));
+  EXPECT_FALSE(counts());
+  ASSERT_TRUE(people_->set_disabled(user_, false));
+  EXPECT_TRUE(counts());
+  ASSERT_TRUE(people_->set_role(user_, workspace_, Role::Viewer));
+  EXPECT_FALSE(counts()) << "a viewer could not make it";
+  ASSERT_TRUE(people_->set_role(user_, workspace_, std::nullopt));
+  EXPECT_FALSE(counts());
+}
+
+TEST_F(PeopleTest, AnIdentityIsOneUsers) {
+  const int64_t other = *people_->add_user("bob");
+  const Identity identity{"https://id.example", "248289761001"};
+  ASSERT_TRUE(people_->link(user_, identity));
+  ASSERT_TRUE(people_->link(user_, identity));
+  EXPECT_EQ(people_->link(other, identity).code(), Code::InvalidArgument);
+  EXPECT_EQ(people_->directory()->user_with(identity), user_);
+  EXPECT_EQ(people_->directory()->user_with({"https://id.example/", identity.subject}),
+            std::nullopt);
+  EXPECT_EQ(people_->directory()->user_with({identity.issuer, "24828976100"}), std::nullopt);
+  const std::string cookie = *people_->log_in(user_, kLater);
+  ASSERT_TRUE(people_->unlink(user_));
+  EXPECT_EQ(people_->directory()->user_with(identity), std::nullopt);
+  EXPECT_EQ(people_->directory()->user_of(cookie, kNow), nullptr);
+  EXPECT_EQ(people_->link(user_, {"", "x"}).code(), Code::InvalidArgument);
+  EXPECT_EQ(people_->link(user_, {"https://id.example", ""}).code(), Code::InvalidArgument);
+  EXPECT_EQ(people_->link(user_, {"https://id.example", std::string(256, 'x')}).code(),
+            Code::InvalidArgument);
+}
+
+TEST_F(PeopleTest, WhoIsExpectedIsLinkedOnce) {
+  const int64_t other = *people_->add_user("bob");
+  ASSERT_TRUE(people_->expect(user_, Claim::Email, "Ada@Example.org"));
+  ASSERT_TRUE(people_->expect(user_, Claim::Username, "ada"));
+  EXPECT_EQ(people_->expect(other, Claim::Email, "ada@example.ORG").code(), Code::InvalidArgument);
+  ASSERT_TRUE(people_->expect(other, Claim::Username, "Ada")) << "names are as they are written";
+  for (const char* wrong : {"", "ada", "@example.org", "ada@", "a da@example.org", "a\n@b"}) {
+    EXPECT_EQ(people_->expect(other, Claim::Email, wrong).code(), Code::InvalidArgument) << wrong;
+  }
+  EXPECT_EQ(people_->directory()->expected_user(Claim::Email, "ADA@example.org"), user_);
+  const Identity identity{"https://id.example", "1"};
+  EXPECT_FALSE(*people_->meet(identity, Claim::Email, "eve@example.org"));
+  EXPECT_TRUE(*people_->meet(identity, Claim::Email, "ADA@example.org"));
+  EXPECT_EQ(people_->directory()->user_with(identity), user_);
+  EXPECT_EQ(people_->directory()->expected_user(Claim::Email, "ada@example.org"), std::nullopt);
+  EXPECT_EQ(people_->directory()->expected_user(Claim::Username, "ada"), std::nullopt)
+      << "who has come is expected no more";
+  EXPECT_FALSE(*people_->meet({"https://id.example", "2"}, Claim::Username, "ada"));
+  EXPECT_EQ(people_->directory()->expected_user(Claim::Username, "Ada"), other);
+}
+
+TEST_F(PeopleTest, AnAdminOfAProviderCanLogIn) {
+  ASSERT_TRUE(people_->set_role(user_, workspace_, Role::Admin));
+  EXPECT_FALSE(people_->directory()->has_admin("https://id.example"));
+  ASSERT_TRUE(people_->expect(user_, Claim::Email, "ada@example.org"));
+  EXPECT_TRUE(people_->directory()->has_admin("https://id.example"));
+  EXPECT_FALSE(people_->directory()->has_admin());
+  ASSERT_TRUE(*people_->meet({"https://id.example", "1"}, Claim::Email, "ada@example.org"));
+  EXPECT_TRUE(people_->directory()->has_admin("https://id.example"));
+  EXPECT_FALSE(people_->directory()->has_admin("https://other.example"));
+}
+
+TEST_F(PeopleTest, OnlyWhatIsOfPeopleIsReadAgain) {
+  const auto other = open();
+  const auto file =
+      sqlite::Database::open(catalogue_file(folder_.path()), sqlite::Database::Mode::Durable);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(people_->refresh());
+  const DirectoryPtr before = people_->directory();
+  ASSERT_TRUE((*file)->run("INSERT INTO sessions (workspace, name, arrived_ms) VALUES (?, 'x', 1)",
+                           {workspace_}));
+  ASSERT_TRUE(other->audit(workspace_, "ada", "logged in", ""));
+  ASSERT_TRUE(people_->refresh());
+  EXPECT_EQ(people_->directory(), before) << "a session that arrives is nothing of people";
+  const std::string cookie = *other->log_in(user_, kLater);
+  EXPECT_NE(other->directory()->user_of(cookie, kNow), nullptr);
+  ASSERT_TRUE(people_->refresh());
+  EXPECT_NE(people_->directory(), before);
+  EXPECT_NE(people_->directory()->user_of(cookie, kNow), nullptr);
+}
+
+// A login adds to what is known without reading it all: what others changed before is not lost.
+TEST_F(PeopleTest, ALoginAfterAnothersChangeSeesBoth) {
+  const auto other = open();
+  const int64_t bob = *other->add_user("bob");
+  const std::string cookie = *people_->log_in(user_, kLater);
+  EXPECT_NE(people_->directory()->user_of(cookie, kNow), nullptr);
+  const User* found = people_->directory()->user_named("bob");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->id, bob);
+}
+
+TEST_F(PeopleTest, TheAuditLogIsBounded) {
+  const auto bounded = People::open(catalogue_file(folder_.path()), Schema::Update, 5);
+  ASSERT_TRUE(bounded);
+  ASSERT_TRUE((*bounded)->audit(workspace_ + 1, "eve", "key made", "hers"));
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_TRUE((*bounded)->audit(workspace_, "ada", "key made", std::to_string(i)));
+  }
+  const auto log = (*bounded)->audit_log(workspace_, 100);
+  ASSERT_TRUE(log);
+  ASSERT_EQ(log->size(), 5U);
+  EXPECT_EQ(log->front().subject, "11");
+  EXPECT_EQ(log->back().subject, "7");
+  EXPECT_EQ((*bounded)->audit_log(workspace_ + 1, 100)->size(), 1U) << "of another workspace";
+}
+
+// As it was before there were identities.
+TEST(PeopleSchemaTest, AnOlderStoreIsBroughtUpToDate) {
+  const base::TempDir folder;
+  const auto file = catalogue_file(folder.path());
+  {
+    auto people = People::open(file);
+    ASSERT_TRUE(people);
+    const int64_t user = *(*people)->add_user("ada");
+    ASSERT_TRUE((*people)->set_password(user, "correct horse battery"));
+  }
+  {
+    const auto older = sqlite::Database::open(file, sqlite::Database::Mode::Durable);
+    ASSERT_TRUE(older);
+    std::vector<std::string> triggers;
+    ASSERT_TRUE((*older)->query("SELECT name FROM sqlite_master WHERE type = 'trigger'", {},
+                                [&](const auto& row) { triggers.emplace_back(row.text(0)); }));
+    EXPECT_EQ(triggers.size(), 21U);
+    std::string script;
+    for (const std::string& name : triggers) script += "DROP TRIGGER " + name + ";";
+    script +=
+        "DROP TABLE identities; DROP TABLE expected_identities; DROP TABLE directory_number;"
+        "ALTER TABLE invitations DROP COLUMN makes_admin;"
+        "UPDATE schema_version SET version = 1 WHERE part = 'people'";
+    ASSERT_TRUE((*older)->run_script(script.c_str()));
+  }
+  auto people = People::open(file);
+  ASSERT_TRUE(people) << people.status().text();
+  const User* user = (*people)->directory()->user_named("ada");
+  ASSERT_NE(user, nullptr);
+  EXPECT_TRUE((*people)->invite(user->id, kLater));
+  EXPECT_TRUE((*people)->link(user->id, {"https://id.example", "1"}));
+}
+
+// As `gpufl admin` does where the folder's name leads by a link.
+TEST(PeopleFileTest, AFolderMayBeReachedByALink) {
+  const base::TempDir folder;
+  std::filesystem::create_directory(folder.path() / "disk");
+  std::filesystem::create_directory_symlink(folder.path() / "disk", folder.path() / "data");
+  EXPECT_TRUE(People::open(catalogue_file(folder.path() / "data")));
+  std::filesystem::create_directory(folder.path() / "other");
+  std::filesystem::create_symlink(catalogue_file(folder.path() / "disk"),
+                                  catalogue_file(folder.path() / "other"));
+  EXPECT_FALSE(People::open(catalogue_file(folder.path() / "other"))) << "the file may be none";
 }
 
 TEST_F(PeopleTest, WhatAnotherProgramChangesIsSeen) {
@@ -155,15 +356,33 @@ TEST_F(PeopleTest, TheAuditLogIsOfAWorkspaceAndOfAll) {
 }
 
 TEST(PasswordTest, IsSaltedAndChecked) {
-  const std::string hash = hash_password("secret enough");
-  EXPECT_NE(hash, hash_password("secret enough"));
-  EXPECT_TRUE(is_password("secret enough", hash));
-  EXPECT_FALSE(is_password("secret enougH", hash));
-  EXPECT_FALSE(is_password("", hash));
+  const std::string hash = *hash_password("secret enough");
+  EXPECT_NE(hash, *hash_password("secret enough"));
+  EXPECT_TRUE(*is_password("secret enough", hash));
+  EXPECT_FALSE(*is_password("secret enougH", hash));
+  EXPECT_FALSE(*is_password("", hash));
   for (const char* other : {"", "scrypt$15$8$1$", "scrypt$15$8$1$ab$", "plain"}) {
-    EXPECT_FALSE(is_password("", other)) << other;
+    EXPECT_FALSE(*is_password("", other)) << other;
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(PasswordTest, WithoutMemoryIsAnAnswer) {
+  const std::string hash = *hash_password("secret enough");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none{0, 0};  // more than there is already
+    if (::setrlimit(RLIMIT_AS, &none) != 0) ::_exit(2);
+    const bool is_told = hash_password("x").status().code() == Code::Unavailable &&
+                         is_password("x", hash).status().code() == Code::Unavailable;
+    ::_exit(is_told ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
 
 TEST(FolderLockTest, OneServerAtATime) {
   const base::TempDir folder;

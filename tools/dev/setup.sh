@@ -41,7 +41,7 @@ need() {
     read -ra words <<<"${wheel_needs[$set]}"
     wheels+=("${words[@]}")
     # Not installed as a package: that would start a daemon on the developer's machine.
-    [[ $set != test ]] || local prometheus=wanted duckdb=wanted
+    [[ $set != test ]] || local prometheus=wanted duckdb=wanted oidc=wanted
     [[ $set != pages ]] || local pages=wanted
     [[ $set != web ]] || local web=wanted
   done
@@ -49,6 +49,7 @@ need() {
   need_wheels "${wheels[@]}"
   [[ -z ${prometheus:-} ]] || need_prometheus
   [[ -z ${duckdb:-} ]] || need_duckdb
+  [[ -z ${oidc:-} ]] || need_oidc
   [[ -z ${pages:-} ]] || need_pages
   [[ -z ${web:-} ]] || need_web
 }
@@ -156,6 +157,21 @@ need_duckdb() {
     cp "$pinned" "$folder/installed.json"
   else
     say "npm could not fetch it: tests of gpufl sql will be skipped"
+  fi
+}
+
+# The provider of logins with which tests/e2e/oidc_test.py logs in, pinned, in .deps/oidc. That test skips
+# itself without it.
+need_oidc() {
+  local pinned=tools/requirements/oidc/package.json folder=.deps/oidc
+  if cmp -s "$pinned" "$folder/installed.json"; then return; fi
+  say "Installing the provider of logins of $pinned ..."
+  mkdir -p "$folder"
+  cp "$pinned" "$folder/package.json"
+  if npm install --prefix "$folder" --silent --no-audit --no-fund; then
+    cp "$pinned" "$folder/installed.json"
+  else
+    say "npm could not fetch it: the test of logins by OpenID Connect will be skipped"
   fi
 }
 
