@@ -21,8 +21,8 @@ struct UploadOptions {
   int total_timeout_ms = 300000;  // then it is ended, and the rest goes with the next upload
   int connect_timeout_ms = 10000;
   int read_timeout_ms = 30000;  // without a byte
-  int max_retries = 1;          // these two together are how long an unreachable server is tried
-  int retry_delay_ms = 1000;
+  int max_retries = 1;          // in a row, where the server is busy or cannot be reached
+  int retry_delay_ms = 1000;    // before the first; later ones, or as the server asks, are longer
   std::string cursor_filename = ".gpufl-upload-cursor.json";  // no effect: the server knows
   std::string session_id_filter = "";                         // only the session of this id
   bool all_sessions = false;     // else the newest in the folder, with those of its run

@@ -28,6 +28,13 @@ base::Status not_opened(const std::filesystem::path& path) {
   return base::Status::from_errno(errno, "cannot open " + path.string());
 }
 
+FileStamp stamp_of(int fd) {
+  struct stat now{};
+  if (::fstat(fd, &now) != 0) return {};
+  return {now.st_ino, static_cast<uint64_t>(now.st_size),
+          int64_t{now.st_mtim.tv_sec} * 1'000'000'000 + now.st_mtim.tv_nsec};
+}
+
 bool is_plain(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
 }
@@ -46,11 +53,7 @@ uint64_t OpenFile::size() const {
   return ::fstat(fd_, &now) == 0 ? static_cast<uint64_t>(now.st_size) : 0;
 }
 
-int64_t OpenFile::changed_ns() const {
-  struct stat now{};
-  if (::fstat(fd_, &now) != 0) return 0;
-  return int64_t{now.st_mtim.tv_sec} * 1'000'000'000 + now.st_mtim.tv_nsec;
-}
+FileStamp OpenFile::stamp() const { return stamp_of(fd_); }
 
 base::Status OpenFile::read(uint64_t offset, std::span<char> into) const {
   while (!into.empty()) {
@@ -117,6 +120,8 @@ base::Result<OpenFile> Folder::open_file(const std::string& name) const {
   if (!S_ISREG(what.st_mode)) return refused(path, "not a regular file");
   return file;
 }
+
+FileStamp Folder::stamp() const { return stamp_of(fd_); }
 
 std::vector<std::string> Folder::names() const {
   std::vector<std::string> names;

@@ -13,6 +13,14 @@
 // link is followed below it, so that no name in it leads anywhere else. Any thread.
 namespace gpufl::agent {
 
+// By which a file is known to hold what it held before.
+struct FileStamp {
+  uint64_t inode = 0, size = 0;
+  int64_t changed_ns = 0;
+
+  bool operator==(const FileStamp&) const = default;
+};
+
 // An open file. It stays the same file whatever happens to its name.
 class OpenFile {
  public:
@@ -24,7 +32,7 @@ class OpenFile {
   // By which this process can open it again.
   std::filesystem::path path() const;
   uint64_t size() const;
-  int64_t changed_ns() const;  // wall clock
+  FileStamp stamp() const;
   // Fills all of `into`; Corrupt where the file has got shorter.
   base::Status read(uint64_t offset, std::span<char> into) const;
   // 64 hexadecimal digits, of the first `bytes`.
@@ -49,6 +57,8 @@ class Folder {
   base::Result<OpenFile> open_file(const std::string& name) const;
   // Of everything in it, sorted.
   std::vector<std::string> names() const;
+  // Of the folder itself: another one when a name has come or gone.
+  FileStamp stamp() const;
 
  private:
   Folder(int fd, std::filesystem::path path) : fd_(fd), path_(std::move(path)) {}

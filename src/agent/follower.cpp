@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ using Step = Shipper::Step;
 
 // After a change, for more of it to come; a session writes every few tens of milliseconds.
 constexpr milliseconds kGather{200};
+// A drain does not wait for a server that goes on to lack what it has taken.
+constexpr int kMostUnconfirmed = 3;
 
 int64_t changed_ns(const fs::path& path) {
   struct stat now{};
@@ -52,8 +55,17 @@ std::string first_word(const fs::path& file) {
 
 Follower::Follower(FollowOptions options)
     : options_(std::move(options)),
+      redaction_(with_variables(options_.redaction, options_.variables)),
+      drains_(options_.drains),
       throttle_(options_.bytes_per_s),
-      backoff_(Backoff::random_seed()) {}
+      backoff_(Backoff::random_seed()) {
+  if (options_.drains && options_.drain_for) drain(*options_.drain_for);
+}
+
+void Follower::drain(std::chrono::nanoseconds at_most) {
+  drain_until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(at_most);
+  drains_ = true;
+}
 
 FollowCounts Follower::counts() const {
   const std::lock_guard lock(mutex_);
@@ -70,134 +82,286 @@ bool Follower::connect() {
   ServerChoice choice = options_.server;
   if (!options_.key_file.empty()) choice.api_key = first_word(options_.key_file);
   const auto address = choose_server(choice, options_.variables, options_.credentials);
-  auto ingest =
-      address ? make_ingest(*address, choice, options_.variables, [this] { return is_stopped(); })
-              : base::Result<std::unique_ptr<Ingest>>(address.status());
-  if (!ingest) {
-    tell_trouble(ingest.status().message());
+  const auto make = [&]() -> base::Result<std::unique_ptr<Ingest>> {
+    if (!address) return address.status();
+    return make_ingest(*address, choice, options_.variables,
+                       [this] { return is_stopped() || is_late(); });
+  };
+  auto ingest = make();
+  auto live_ingest = make();
+  if (!ingest || !live_ingest) {
+    tell_trouble((ingest ? live_ingest : ingest).status().message());
     return false;
   }
   if (const std::string text = warning_of(*address); !text.empty()) tell_trouble(text);
   // Whoever sends by the old one goes first.
-  for (auto& [dir, followed] : sessions_) followed.shipper.reset();
+  for (auto& [dir, followed] : sessions_) {
+    if (followed.state != Followed::State::Sending) continue;
+    followed.shipper.reset();
+    followed.state = Followed::State::New;
+  }
   ingest_ = std::move(*ingest);
+  live_ingest_ = std::move(*live_ingest);
+  walk_at_ = ask_at_ = {};
   return true;
 }
 
-void Follower::look() {
-  watch_.add(options_.logs);
-  const std::vector<fs::path> found = format::find_sessions(options_.logs);
+void Follower::ask_server() {
+  if (Clock::now() < ask_at_) return;
+  ask_at_ = Clock::now() + options_.ask_server_every;
+  KnownServer server;
+  if (ingest_->check(server).verdict != SendAnswer::Verdict::Stored) return;
+  if (server.generation.empty() || server.generation == generation_) return;
+  const bool is_first = generation_.empty();
+  generation_ = server.generation;
+  if (is_first) return;
+  for (auto& [dir, followed] : sessions_) {
+    if (followed.shipper) followed.shipper->forget_known();
+    if (followed.state == Followed::State::Complete) open(dir, followed);
+  }
+}
+
+void Follower::watch_below(const fs::path& folder, int depth) {
+  is_all_watched_ = watch_.add(folder, true) && is_all_watched_;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    const bool is_folder = entry->is_directory(ignored) && !entry->is_symlink(ignored);
+    if (!is_folder || depth == 0 || sessions_.contains(entry->path())) continue;
+    watch_below(entry->path(), depth - 1);
+  }
+}
+
+void Follower::walk() {
+  constexpr int kRunDepth = 2;  // log folder, run; their sessions are watched when they are opened
+  walk_at_ = Clock::now() + options_.walk_every;
+  std::set<fs::path> found;
+  for (const fs::path& root : options_.folders) {
+    for (const fs::path& dir : format::find_sessions(root)) {
+      found.insert(dir);
+      sessions_[dir].root = root;
+    }
+  }
   std::erase_if(sessions_, [&](const auto& one) {
-    return !std::binary_search(found.begin(), found.end(), one.first);
+    if (!found.contains(one.first)) watch_.remove(one.first);
+    return !found.contains(one.first);
   });
-  for (const fs::path& dir : found) {
-    watch_.add(dir.parent_path());
-    Followed& followed = sessions_[dir];
-    if (followed.shipper || followed.is_gone) continue;
-    if (followed.is_complete && changed_ns(dir) == followed.changed_ns) continue;
-    open(dir, followed);
+  is_all_watched_ = true;
+  for (const fs::path& root : options_.folders) watch_below(root, kRunDepth);
+}
+
+void Follower::look() {
+  using State = Followed::State;
+  const bool has_news = watch_.has_news();
+  const bool walks = has_news || !is_all_watched_ || Clock::now() >= walk_at_;
+  if (walks) walk();
+  for (auto& [dir, followed] : sessions_) {
+    switch (followed.state) {
+      case State::Sending: break;
+      case State::New:
+      case State::Unreadable: open(dir, followed); break;
+      case State::Gone:
+        if (Clock::now() >= followed.not_before) open(dir, followed);
+        break;
+      case State::Complete:
+        if (Clock::now() < followed.not_before) break;
+        if (walks && changed_ns(dir) != followed.changed_ns) open(dir, followed);
+        // The server may have lost it since: it is asked once more.
+        if (may_delete(dir, followed)) open(dir, followed);
+        break;
+    }
   }
 }
 
 void Follower::open(const fs::path& dir, Followed& followed) {
-  auto folder = open_below(options_.logs, dir);
-  if (!folder) return tell_trouble(folder.status().message());
-  auto session = SessionFolder::open(std::move(*folder));
-  if (!session) return;  // it has just begun
-  watch_.add(dir);
+  if (followed.state == Followed::State::Sending) return;
+  auto folder = open_below(followed.root, dir);
+  auto session = folder ? SessionFolder::open(std::move(*folder))
+                        : base::Result<SessionFolder>(folder.status());
+  if (!session) {
+    // It has just begun, or died at its start.
+    const bool is_empty = session.status().code() == base::Code::NotFound;
+    followed.state = is_empty ? Followed::State::New : Followed::State::Unreadable;
+    if (!is_empty) tell_trouble(session.status().message());
+    return;
+  }
+  watch_.add(dir, false);
   ShipOptions options;
   options.throttle = &throttle_;
-  options.is_stopped = [this] { return is_stopped(); };
+  options.is_stopped = [this] { return is_stopped() || is_late(); };
   options.final_after = options_.final_after;
+  options.redaction = redaction_;
+  options.meanwhile = [this] { send_live_meanwhile(); };
   followed.shipper = std::make_unique<Shipper>(std::move(*session), *ingest_, std::move(options));
   followed.told = {};
-  followed.is_complete = false;
+  followed.last = Step::Wait;
+  followed.not_before = {};
+  followed.state = Followed::State::Sending;
+}
+
+void Follower::send_live_meanwhile() {
+  const auto now = Clock::now();
+  for (auto& [dir, followed] : sessions_) {
+    if (!followed.shipper || now < followed.not_before) continue;
+    // What goes wrong will go wrong in its own turn, too.
+    followed.shipper->step_live(*live_ingest_);
+    count(dir, followed);
+  }
 }
 
 Follower::Round Follower::go_round() {
-  Round round = Round::Idle;
-  for (auto& [dir, followed] : sessions_) {
-    if (!followed.shipper) continue;
-    const Step step = followed.shipper->step();
-    count(dir, followed);
-    switch (step) {
-      case Step::Sent: round = Round::Sent; break;
-      case Step::Idle:
-        if (!followed.shipper->is_live()) finish(dir, followed);
-        break;
-      case Step::Gone:
-        followed.is_gone = true;
-        if (options_.say) options_.say(dir.string() + ": " + followed.shipper->reason());
-        followed.shipper.reset();
-        break;
-      case Step::Wait:
-      case Step::Denied:
-        tell_trouble(followed.shipper->reason());
-        asked_wait_ = followed.shipper->wait();
-        return step == Step::Wait ? Round::Wait : Round::Denied;
-      case Step::Cancelled: return Round::Wait;
-    }
-    backoff_.succeed();
+  bool has_sent = false;
+  // From the one after the latest: where the server takes little, all have their turn.
+  auto at = sessions_.upper_bound(latest_);
+  for (size_t i = 0; i < sessions_.size(); ++i, ++at) {
+    if (at == sessions_.end()) at = sessions_.begin();
+    latest_ = at->first;
+    if (!at->second.shipper || Clock::now() < at->second.not_before) continue;
+    if (const auto round = go(at->first, at->second, has_sent)) return *round;
   }
-  return round;
+  return has_sent ? Round::Sent : Round::Idle;
+}
+
+std::optional<Follower::Round> Follower::go(const fs::path& dir, Followed& followed,
+                                            bool& has_sent) {
+  const Step step = followed.shipper->step();
+  followed.last = step;
+  count(dir, followed);
+  const auto rest_until = [&](std::chrono::milliseconds pause) {
+    followed.not_before = Clock::now() + pause;
+  };
+  switch (step) {
+    case Step::Sent:
+      has_sent = true;
+      followed.told_gone = false;
+      followed.unconfirmed = 0;
+      followed.backoff.succeed();
+      backoff_.succeed();
+      break;
+    case Step::Later: tell_trouble(followed.shipper->reason()); break;
+    case Step::Idle:
+      if (!followed.shipper->is_live()) finish(dir, followed);
+      break;
+    case Step::Gone:
+      if (options_.say && !std::exchange(followed.told_gone, true)) {
+        options_.say(dir.string() + ": " + followed.shipper->reason());
+      }
+      followed.shipper.reset();
+      followed.state = Followed::State::Gone;
+      rest_until(options_.ask_gone_every);
+      break;
+    case Step::Wait: {
+      tell_trouble(followed.shipper->reason());
+      asked_wait_ = followed.shipper->wait();
+      if (followed.shipper->is_for_all()) return Round::Wait;
+      const std::lock_guard lock(mutex_);
+      ++counts_.waits;
+      rest_until(followed.backoff.next(asked_wait_));
+      break;
+    }
+    case Step::Denied: tell_trouble(followed.shipper->reason()); return Round::Denied;
+    case Step::Cancelled: return Round::Wait;
+  }
+  return std::nullopt;
 }
 
 // Nothing is left to send of a session that is not written any more.
 void Follower::finish(const fs::path& dir, Followed& followed) {
+  constexpr milliseconds kLookAgain{5000};
+  if (followed.shipper->is_settling()) return;
+  if (followed.shipper->has_set_aside()) {
+    followed.not_before = Clock::now() + kLookAgain;
+    return;
+  }
   const int64_t changed = changed_ns(dir);
-  if (followed.shipper->confirms() != true || !followed.shipper->set_aside().empty()) return;
-  followed.shipper.reset();
-  followed.is_complete = true;
+  const std::optional<bool> is_there = followed.shipper->confirms();
+  if (is_there != true) {
+    followed.last = is_there ? Step::Later : Step::Wait;
+    followed.unconfirmed += is_there ? 1 : 0;
+    // What it lacks is sent at once; what it goes on to lack is asked for more and more rarely.
+    followed.not_before = Clock::now() + followed.backoff.next(followed.shipper->wait());
+    return;
+  }
   followed.changed_ns = changed;
+  followed.shipper.reset();
+  followed.state = Followed::State::Complete;
+  watch_.remove(dir);
+  followed.behind.reset();
+  if (may_delete(dir, followed)) delete_session(dir, followed);
 }
 
-bool Follower::is_deleted(const fs::path& dir, Followed& followed) {
+bool Follower::may_delete(const fs::path& dir, const Followed& followed) const {
+  if (!options_.delete_after || !options_.delete_session) return false;
   const bool is_old = base::wall_ns() - followed.changed_ns >= options_.delete_after->count();
-  if (!followed.is_complete || !is_old || changed_ns(dir) != followed.changed_ns) return false;
-  if (format::is_locked(dir)) return false;
-  // The server may have lost it since.
-  open(dir, followed);
-  if (!followed.shipper || followed.shipper->confirms() != true) return false;
-  followed.shipper.reset();
+  return is_old && changed_ns(dir) == followed.changed_ns && !format::is_locked(dir);
+}
+
+void Follower::delete_session(const fs::path& dir, Followed& followed) {
+  constexpr std::chrono::minutes kTryAgain{10};
   options_.delete_session(dir);
   std::error_code error;
-  if (fs::exists(dir, error)) return false;
-  const std::lock_guard lock(mutex_);
-  ++counts_.deleted;
-  return true;
-}
-
-void Follower::delete_what_may_go() {
-  if (!options_.delete_after || !options_.delete_session) return;
-  for (auto at = sessions_.begin(); at != sessions_.end();) {
-    at = is_deleted(at->first, at->second) ? sessions_.erase(at) : std::next(at);
+  if (!fs::exists(dir, error)) {
+    walk_at_ = {};
+    const std::lock_guard lock(mutex_);
+    ++counts_.deleted;
+    return;
+  }
+  followed.not_before = Clock::now() + kTryAgain;
+  followed.changed_ns = changed_ns(dir);
+  if (options_.say && !std::exchange(followed.told_kept, true)) {
+    options_.say(dir.string() +
+                 ": is on the server, but cannot be deleted here: may its folder "
+                 "be written to?");
   }
 }
 
 void Follower::count(const fs::path& dir, Followed& followed) {
   const ShipCounts& now = followed.shipper->counts();
-  const std::lock_guard lock(mutex_);
-  if (now.pieces > followed.told.pieces) counts_.acknowledged_wall_ns = base::wall_ns();
-  counts_.pieces += now.pieces - followed.told.pieces;
-  counts_.bytes += now.bytes - followed.told.bytes;
-  counts_.rows += now.rows - followed.told.rows;
+  const bool has_refused = now.refused > followed.told.refused;
+  {
+    const std::lock_guard lock(mutex_);
+    if (now.pieces > followed.told.pieces) counts_.acknowledged_wall_ns = base::wall_ns();
+    counts_.pieces += now.pieces - followed.told.pieces;
+    counts_.bytes += now.bytes - followed.told.bytes;
+    counts_.rows += now.rows - followed.told.rows;
+  }
   followed.told = now;
+  if (!has_refused) return;
   for (const auto& [name, why] : followed.shipper->set_aside()) {
     if (!followed.told_aside.insert(name).second) continue;
-    ++counts_.set_aside;
+    {
+      const std::lock_guard lock(mutex_);
+      ++counts_.set_aside;
+    }
     if (options_.say) options_.say((dir / name).string() + ": not taken: " + why);
   }
 }
 
 void Follower::count_sessions() {
-  const std::lock_guard lock(mutex_);
-  counts_.sessions = sessions_.size();
-  counts_.live = counts_.complete = counts_.gone = 0;
-  for (const auto& [dir, followed] : sessions_) {
-    counts_.live += followed.shipper && followed.shipper->is_live() ? 1 : 0;
-    counts_.complete += followed.is_complete ? 1 : 0;
-    counts_.gone += followed.is_gone ? 1 : 0;
+  using State = Followed::State;
+  FollowCounts now;
+  const auto at = Clock::now();
+  now.sessions = sessions_.size();
+  for (auto& [dir, followed] : sessions_) {
+    now.live += followed.shipper && followed.shipper->is_live() ? 1 : 0;
+    now.complete += followed.state == State::Complete ? 1 : 0;
+    now.gone += followed.state == State::Gone ? 1 : 0;
+    const uint64_t left = followed.shipper ? followed.shipper->bytes_left() : 0;
+    now.left_bytes += left;
+    if (left == 0) followed.behind.reset();
+    if (left > 0 && !followed.behind) followed.behind = at;
+    if (followed.behind) {
+      now.lag = std::max(now.lag, std::chrono::floor<std::chrono::seconds>(at - *followed.behind));
+    }
   }
+  const std::lock_guard lock(mutex_);
+  counts_.sessions = now.sessions;
+  counts_.live = now.live;
+  counts_.complete = now.complete;
+  counts_.gone = now.gone;
+  counts_.left_bytes = now.left_bytes;
+  counts_.lag = now.lag;
 }
 
 void Follower::set_denied(bool is_denied) {
@@ -207,40 +371,64 @@ void Follower::set_denied(bool is_denied) {
 }
 
 bool Follower::is_drained() const {
-  return std::all_of(sessions_.begin(), sessions_.end(), [](const auto& one) {
+  using State = Followed::State;
+  const bool waits = options_.waits_for_writers;
+  return std::all_of(sessions_.begin(), sessions_.end(), [waits](const auto& one) {
     const Followed& followed = one.second;
-    return !followed.shipper || !followed.shipper->is_live();
+    if (followed.state == State::New) return !waits || !format::is_locked(one.first);
+    if (followed.state != State::Sending) return true;
+    const Shipper& shipper = *followed.shipper;
+    const bool is_over = followed.last == Step::Idle || followed.unconfirmed >= kMostUnconfirmed;
+    return is_over && (!waits || !shipper.is_live()) && !shipper.is_settling();
   });
+}
+
+bool Follower::is_late() const { return drains_ && Clock::now() >= drain_until_.load(); }
+
+Follower::End Follower::drained() const {
+  return std::any_of(sessions_.begin(), sessions_.end(),
+                     [](const auto& one) {
+                       const Followed& followed = one.second;
+                       const bool is_sending = followed.state == Followed::State::Sending;
+                       // One that may go on being written when the drain is over.
+                       const bool is_live = is_sending && followed.shipper->is_live();
+                       return (is_sending && !is_live) ||
+                              followed.state == Followed::State::Unreadable;
+                     })
+             ? End::Incomplete
+             : End::Drained;
 }
 
 Follower::End Follower::run() {
   while (!is_stopped()) {
+    if (is_late()) {
+      count_sessions();
+      if (options_.say) options_.say("the time to drain is over; what is left stays here");
+      return End::Incomplete;
+    }
     if (!ingest_ && !connect()) {
-      if (options_.drains) return End::Incomplete;
+      if (drains_) return End::Incomplete;
       set_denied(true);
       if (!watch_.wait(backoff_.next({}), [this] { return is_stopped(); })) break;
       continue;
     }
+    ask_server();
     look();
     Round round = Round::Sent;
     // Sessions that begin meanwhile have their turn, too.
-    const auto look_again = Throttle::Clock::now() + options_.look_every;
-    while (round == Round::Sent && !is_stopped() && Throttle::Clock::now() < look_again) {
+    const auto look_again = Clock::now() + options_.look_every;
+    while (round == Round::Sent && !is_stopped() && !is_late() && Clock::now() < look_again) {
       round = go_round();
     }
     if (is_stopped()) break;
     if (round == Round::Idle) {
       set_denied(false);
       tell_trouble("");
-      delete_what_may_go();
     }
     count_sessions();
-    if (round == Round::Idle && options_.drains && is_drained()) {
-      const FollowCounts now = counts();
-      return now.complete + now.gone == now.sessions ? End::Drained : End::Incomplete;
-    }
+    if (round == Round::Idle && drains_ && is_drained()) return drained();
     if (round == Round::Denied) {
-      if (options_.drains) return End::Incomplete;
+      if (drains_) return End::Incomplete;
       set_denied(true);
       ingest_.reset();  // with the next one the key may be another
     }
@@ -250,15 +438,16 @@ Follower::End Follower::run() {
 }
 
 bool Follower::rest(Round round) {
-  const auto stopped = [this] { return is_stopped(); };
+  const auto stopped = [this] { return is_stopped() || is_late(); };
   if (round == Round::Idle) {
-    return watch_.wait(options_.look_every, stopped) && sleep_for(kGather, stopped);
+    const bool goes_on = watch_.wait(options_.look_every, stopped) && sleep_for(kGather, stopped);
+    return goes_on || !is_stopped();
   }
   {
     const std::lock_guard lock(mutex_);
     ++counts_.waits;
   }
-  return sleep_for(backoff_.next(asked_wait_), stopped);
+  return sleep_for(backoff_.next(asked_wait_), stopped) || !is_stopped();
 }
 
 }  // namespace gpufl::agent

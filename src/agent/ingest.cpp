@@ -50,6 +50,11 @@ std::string detail_of(const net::ClientReply& reply, const Json& document) {
   return text.substr(0, kMaxReason);
 }
 
+KnownWindow::State window_state(const std::string& word) {
+  if (word == "sealed") return KnownWindow::State::Sealed;
+  return word == "final" ? KnownWindow::State::Final : KnownWindow::State::Live;
+}
+
 Verdict verdict_of(const net::ClientReply& reply, const Json& document) {
   const std::string& state = document["state"].as_string();
   switch (reply.status) {
@@ -166,7 +171,7 @@ SendAnswer Ingest::explained(SendAnswer answer) const {
 
 SendAnswer Ingest::send(const std::string& session, const Piece& piece) {
   net::ClientRequest request{"POST", "/events/stream?session=" + net::percent_encode(session)};
-  request.target += "&kind=" + piece.kind;
+  request.target += "&kind=" + std::string(to_string(piece.kind));
   for (const auto& [name, value] : piece.parameters) {
     request.target += "&" + name + "=" + net::percent_encode(value);
   }
@@ -196,29 +201,40 @@ SendAnswer Ingest::ask(const std::string& session, KnownSession& known) {
   if (answer.verdict != Verdict::Stored) return answer;
   known.is_deleted = document["state"].as_string() == "deleted";
   for (const Json& window : document["windows"].items()) {
-    const std::string& state = window["state"].as_string();
     known.windows[{window["channel"].as_string(), whole(window["number"])}] = {
-        state == "sealed", state == "final", whole(window["end"])};
+        window_state(window["state"].as_string()), whole(window["end"]),
+        window["sha256"].as_string()};
   }
-  for (const char* kind : {"manifest", "symbols", "disassembly"}) {
-    if (document.find(kind) != nullptr) known.versions[kind] = whole(document[kind]["version"]);
+  for (const PieceKind kind : kReplacedKinds) {
+    const Json* const file = document.find(to_string(kind));
+    if (file != nullptr)
+      known.files[kind] = {whole((*file)["version"]), (*file)["sha256"].as_string()};
+  }
+  for (const Json& refused : document["refused"].items()) {
+    const std::string& why = refused["reason"].as_string();
+    known.refused[refused["sha256"].as_string()] = why.substr(0, kMaxReason);
   }
   for (const Json& hash : document["modules"].items()) known.modules.insert(hash.as_string());
   known.page = page_address(document["page"].as_string());
   return answer;
 }
 
-SendAnswer Ingest::check() {
+SendAnswer Ingest::check(KnownServer& server) {
   Json document;
   SendAnswer answer = exchange({"GET", "/ingest"}, document);
-  if (answer.verdict == Verdict::Stored) answer.reason = document["workspace"].as_string();
+  if (answer.verdict == Verdict::Stored) {
+    server = {document["workspace"].as_string(), document["generation"].as_string()};
+  }
   return explained(std::move(answer));
 }
 
 std::string Ingest::page_address(const std::string& path) const {
   if (path.empty()) return {};
-  std::string prefix = address_.url.path + address_.api_path;
-  if (prefix.ends_with(kDefaultPath)) prefix.resize(prefix.size() - kDefaultPath.size());
+  // Pages stand beside `api`; where a proxy calls the API something else, below the address.
+  std::string prefix = address_.url.path;
+  if (address_.api_path.ends_with(kDefaultPath)) {
+    prefix += address_.api_path.substr(0, address_.api_path.size() - kDefaultPath.size());
+  }
   return address_.url.origin() + prefix + "/" + path;
 }
 

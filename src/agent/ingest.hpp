@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "agent/piece_kind.hpp"
 #include "base/json.hpp"
 #include "base/status.hpp"
 #include "net/http_client.hpp"
@@ -33,7 +34,7 @@ bool is_key(std::string_view text);
 
 // A piece of a session. What is not of its kind stays empty.
 struct Piece {
-  std::string kind;  // "window", "live", "manifest", "symbols", "disassembly", "module"
+  PieceKind kind = PieceKind::Window;
   net::NamedTexts parameters;
   net::RequestBody body;
   bool is_zstd = false;  // the body is compressed on its way
@@ -58,17 +59,32 @@ struct SendAnswer {
 };
 
 struct KnownWindow {
-  bool is_sealed = false;
-  bool is_final = false;
-  uint64_t end = 0;  // of live ones
+  enum class State : uint8_t { Live, Final, Sealed } state = State::Live;
+  uint64_t end = 0;    // of text that is not sealed
+  std::string sha256;  // of the sealed file, or of the final text; empty: the server does not say
+
+  // It is there, and nothing says with which bytes.
+  bool is_untold() const { return state == State::Sealed && sha256.empty(); }
+};
+struct KnownFile {
+  uint64_t version = 0;
+  std::string sha256;
 };
 // What a server has of a session.
 struct KnownSession {
   bool is_deleted = false;
   std::map<std::pair<std::string, uint64_t>, KnownWindow> windows;  // by channel and number
-  std::map<std::string, uint64_t> versions;                         // by kind
+  std::map<PieceKind, KnownFile> files;
   std::set<std::string, std::less<>> modules;
+  // What it did not take, by the SHA-256 of the bytes, with the reason.
+  std::map<std::string, std::string, std::less<>> refused;
   std::string page;  // address for people; empty: the server says none
+};
+
+// What a server says of itself and of the key.
+struct KnownServer {
+  std::string workspace;
+  std::string generation;  // another one after a restore; empty: the server does not say
 };
 
 class Ingest {
@@ -78,8 +94,8 @@ class Ingest {
   SendAnswer send(const std::string& session, const Piece& piece);
   // `known` is empty where the server has nothing of it. Verdict Stored: it was answered.
   SendAnswer ask(const std::string& session, KnownSession& known);
-  // Whether the key may send: Stored, with the workspace's name in `reason`, or why not.
-  SendAnswer check();
+  // Whether the key may send: Stored, or why not.
+  SendAnswer check(KnownServer& server);
 
   const IngestAddress& address() const { return address_; }
 

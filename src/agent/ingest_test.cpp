@@ -9,6 +9,7 @@ namespace gpufl::agent {
 namespace {
 
 using testing::make_key;
+using testing::sha256_of;
 using testing::StandInServer;
 using Verdict = SendAnswer::Verdict;
 
@@ -21,9 +22,15 @@ Ingest ingest_of(const std::string& url, const std::string& key = make_key(),
   return {*address, std::move(*client)};
 }
 
+SendAnswer check(const std::string& url, const std::string& key = make_key(),
+                 const std::string& api_path = "") {
+  KnownServer ignored;
+  return ingest_of(url, key, api_path).check(ignored);
+}
+
 Piece manifest() {
   static const std::string kText = "text";
-  return {"manifest", {{"version", "4"}}, net::RequestBody::of(kText), false};
+  return {PieceKind::Manifest, {{"version", "4"}}, net::RequestBody::of(kText), false};
 }
 
 TEST(Key, IsCheckedForSlips) {
@@ -60,10 +67,14 @@ TEST(Address, SaysWhatIsMissing) {
 
 TEST(Ingest, ChecksAKey) {
   StandInServer server;
-  const SendAnswer good = ingest_of(server.url()).check();
-  EXPECT_EQ(good.verdict, Verdict::Stored);
-  EXPECT_EQ(good.reason, "team");
-  const SendAnswer bad = ingest_of(server.url(), make_key('2')).check();
+  KnownServer known;
+  EXPECT_EQ(ingest_of(server.url()).check(known).verdict, Verdict::Stored);
+  EXPECT_EQ(known.workspace, "team");
+  EXPECT_EQ(known.generation, "") << "it does not say";
+  server.set_generation("g1");
+  EXPECT_EQ(ingest_of(server.url()).check(known).verdict, Verdict::Stored);
+  EXPECT_EQ(known.generation, "g1");
+  const SendAnswer bad = check(server.url(), make_key('2'));
   EXPECT_EQ(bad.verdict, Verdict::Denied);
   EXPECT_EQ(bad.reason, server.url() + " does not know the key: it may be revoked");
 }
@@ -71,15 +82,14 @@ TEST(Ingest, ChecksAKey) {
 TEST(Ingest, SaysWhenNothingTakesSessionsThere) {
   StandInServer server("/gpufl/api/v1");
   for (const SendAnswer& answer :
-       {ingest_of(server.url()).check(), ingest_of(server.url()).send("s", manifest())}) {
+       {check(server.url()), ingest_of(server.url()).send("s", manifest())}) {
     EXPECT_EQ(answer.verdict, Verdict::Denied);
     EXPECT_EQ(answer.reason, server.url() +
                                  "/api/v1 takes no sessions: is the address right, and "
                                  "GPUFL_API_PATH?");
   }
-  EXPECT_EQ(ingest_of(server.url(), make_key(), "/gpufl/api/v1").check().verdict, Verdict::Stored);
-  EXPECT_EQ(ingest_of(server.url() + "/gpufl").check().verdict, Verdict::Stored)
-      << "the same by the address";
+  EXPECT_EQ(check(server.url(), make_key(), "/gpufl/api/v1").verdict, Verdict::Stored);
+  EXPECT_EQ(check(server.url() + "/gpufl").verdict, Verdict::Stored) << "the same by the address";
 }
 
 TEST(Ingest, LearnsWhatIsThere) {
@@ -94,15 +104,38 @@ TEST(Ingest, LearnsWhatIsThere) {
     session.windows[{"system", "1"}] = {"", "end", true};
     session.whole["manifest"] = {7, "m"};
     session.modules["00ff"] = "m";
+    session.refused[sha256_of("bad")] = "it is damaged";
   });
   ASSERT_EQ(ingest.ask("s-1", known).verdict, Verdict::Stored);
-  EXPECT_TRUE((known.windows[{"device", 1}].is_sealed));
+  using State = KnownWindow::State;
+  EXPECT_EQ((known.windows[{"device", 1}].state), State::Sealed);
+  EXPECT_EQ((known.windows[{"device", 1}].sha256), sha256_of("x"));
   EXPECT_EQ((known.windows[{"device", 2}].end), 5u);
-  EXPECT_FALSE((known.windows[{"device", 2}].is_final));
-  EXPECT_TRUE((known.windows[{"system", 1}].is_final));
-  EXPECT_EQ(known.versions["manifest"], 7u);
+  EXPECT_EQ((known.windows[{"device", 2}].state), State::Live);
+  EXPECT_EQ((known.windows[{"system", 1}].state), State::Final);
+  EXPECT_EQ((known.windows[{"system", 1}].sha256), sha256_of("end"));
+  EXPECT_EQ(known.files[PieceKind::Manifest].version, 7u);
+  EXPECT_EQ(known.files[PieceKind::Manifest].sha256, sha256_of("m"));
+  EXPECT_EQ(known.refused.at(sha256_of("bad")), "it is damaged");
   EXPECT_TRUE(known.modules.contains("00ff"));
   EXPECT_EQ(known.page, server.url() + "/gpufl/w/team/#/s/s-1");
+}
+
+TEST(Ingest, PagesStandBesideTheApi) {
+  const auto page = [](const std::string& served_at, const std::string& below,
+                       const std::string& api_path) {
+    StandInServer server(served_at);
+    server.change("s", [](StandInServer::Session&) {});
+    KnownSession known;
+    EXPECT_EQ(ingest_of(server.url() + below, make_key(), api_path).ask("s", known).verdict,
+              Verdict::Stored);
+    return known.page.substr(server.url().size());
+  };
+  EXPECT_EQ(page("/api/v1", "", ""), "/w/team/#/s/s");
+  EXPECT_EQ(page("/gpu/api/v1", "", "/gpu/api/v1"), "/gpu/w/team/#/s/s");
+  EXPECT_EQ(page("/a/b/api/v1", "/a", "/b/api/v1"), "/a/b/w/team/#/s/s");
+  EXPECT_EQ(page("/ingest", "", "/ingest"), "/w/team/#/s/s") << "a proxy gave it another name";
+  EXPECT_EQ(page("/gpu/ingest", "/gpu", "/ingest"), "/gpu/w/team/#/s/s");
 }
 
 struct Answered {

@@ -19,12 +19,12 @@ uint64_t Backoff::random_seed() {
 milliseconds Backoff::next(std::optional<std::chrono::seconds> asked) {
   constexpr int kMostDoublings = 6;
   const milliseconds longest =
-      std::min(kLongest, kFirst * (1 << std::min(failures_, kMostDoublings)));
+      std::min(std::max(kLongest, first_), first_ * (1 << std::min(failures_, kMostDoublings)));
   ++failures_;
   const auto random_part = [&](milliseconds most) {
     return milliseconds(std::uniform_int_distribution<int64_t>(0, most.count())(random_));
   };
-  if (asked) return milliseconds(*asked) + random_part(std::max<milliseconds>(*asked, kFirst) / 2);
+  if (asked) return milliseconds(*asked) + random_part(std::max<milliseconds>(*asked, first_) / 2);
   return longest / 2 + random_part(longest / 2);
 }
 

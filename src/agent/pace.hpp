@@ -17,7 +17,8 @@ class Backoff {
   static constexpr std::chrono::milliseconds kLongest{60000};
 
   static uint64_t random_seed();
-  explicit Backoff(uint64_t seed) : random_(seed) {}
+  explicit Backoff(uint64_t seed, std::chrono::milliseconds first = kFirst)
+      : random_(seed), first_(first) {}
 
   // The next one. What the server asked for is the least, and up to a half of it is added.
   std::chrono::milliseconds next(std::optional<std::chrono::seconds> asked);
@@ -25,6 +26,7 @@ class Backoff {
 
  private:
   std::mt19937_64 random_;
+  std::chrono::milliseconds first_;
   int failures_ = 0;
 };
 

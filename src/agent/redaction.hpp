@@ -2,11 +2,21 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
+#include "agent/folder.hpp"
 #include "base/status.hpp"
+#include "format/schema.hpp"
+#include "format/seal.hpp"
+#include "net/proxy.hpp"
 
-// A copy of a session without what should not leave this machine. Windows are sealed anew, since
-// their first lines change, and the manifest tells of the copy. Any thread.
+// What should not leave this machine is left out of each line that is sent. The same file gives the
+// same bytes again, so that several senders of one session agree.
 namespace gpufl::agent {
 
 struct Redaction {
@@ -15,10 +25,41 @@ struct Redaction {
 
   bool is_any() const { return source || command; }
 };
+// Also what GPUFL_UPLOAD_NO_SOURCE and GPUFL_UPLOAD_NO_COMMAND leave out: anything but "", "0",
+// "no", "off" and "false" does.
+Redaction with_variables(Redaction redaction, const net::Variables& variables);
 
-// Into `copy`, an empty folder. `disassembly.ndjson.zst` is left out: it can be made again from the
-// modules. Unsupported for a session that is being written.
-base::Status copy_redacted(const std::filesystem::path& session, const std::filesystem::path& copy,
-                           const Redaction& redaction);
+// Copies of a session's files for sending, one at a time. One thread.
+class Redactor {
+ public:
+  explicit Redactor(const Redaction& redaction) : redaction_(redaction) {}
+  ~Redactor();
+  Redactor(const Redactor&) = delete;
+  Redactor& operator=(const Redactor&) = delete;
+
+  // What may be told of a line; false: nothing.
+  bool redact(std::string_view line, std::string& out) const;
+  // Of text that does not end with a newline: half a line may be half of what is left out.
+  static bool is_secret_tail(std::string_view tail);
+
+  struct Window {
+    OpenFile file;
+    format::SealedWindow sealed;
+  };
+  // Of a sealed window, sealed anew.
+  base::Result<Window> copy_window(const OpenFile& file);
+  base::Result<OpenFile> copy_symbols(const OpenFile& file);
+  // `sealed`: of windows that were copied; of others the entries stay.
+  using Sealed = std::map<std::pair<format::Channel, uint64_t>, format::SealedWindow>;
+  base::Result<OpenFile> copy_manifest(const OpenFile& file, const Sealed& sealed);
+
+ private:
+  base::Result<std::filesystem::path> place(const char* name);
+  base::Status copy_lines(const OpenFile& file, const std::filesystem::path& target,
+                          bool has_hash) const;
+
+  const Redaction redaction_;
+  std::filesystem::path folder_;  // that nobody else can read; empty: not made yet
+};
 
 }  // namespace gpufl::agent

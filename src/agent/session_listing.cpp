@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <span>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/json.hpp"
 #include "format/limits.hpp"
 #include "format/manifest.hpp"
@@ -15,6 +18,7 @@ namespace gpufl::agent {
 namespace {
 
 using base::Json;
+using Clock = std::chrono::steady_clock;
 using format::Channel;
 using format::FileName;
 
@@ -34,16 +38,12 @@ std::optional<Json> session_line_of(const OpenFile& file) {
   return first;
 }
 
-// Grows with what is told, also when the manifest is written anew in a shorter form: a window that
-// was sealed counts once, one that was deleted twice.
-uint64_t version_of(const format::Manifest& manifest) {
-  uint64_t version = 1;
-  for (const format::ManifestEntry& entry : format::compacted(manifest.entries)) {
-    const bool is_deleted = entry.event == format::ManifestEntry::Event::Deleted;
-    version += is_deleted ? 2 * (entry.end() - entry.window + 1) : 1;
-  }
-  return version;
-}
+// Names that come within a tick of the clock of a file system leave its time as it was.
+constexpr int64_t kSettled_ns = 1'000'000'000;
+constexpr std::chrono::seconds kLookAnyway{30};
+constexpr Clock::duration kListPause = std::chrono::seconds(1);
+constexpr size_t kManyNames = 256;
+constexpr size_t kManifestPiece = size_t{1} << 20;
 
 }  // namespace
 
@@ -55,9 +55,9 @@ std::optional<uint64_t> window_of(const OpenFile& file) {
   return static_cast<uint64_t>((*line)["window"].as_integer());
 }
 
-const char* file_of_kind(std::string_view kind) {
-  if (kind == "manifest") return format::kManifestName;
-  return kind == "symbols" ? format::kSymbolFileName : format::kDisassemblyFileName;
+const char* file_of_kind(PieceKind kind) {
+  if (kind == PieceKind::Manifest) return format::kManifestName;
+  return kind == PieceKind::Symbols ? format::kSymbolFileName : format::kDisassemblyFileName;
 }
 
 base::Result<SessionFolder> SessionFolder::open(const std::filesystem::path& path) {
@@ -73,45 +73,113 @@ base::Result<SessionFolder> SessionFolder::open(Folder folder) {
 }
 
 base::Status SessionFolder::find_id() {
+  base::Status trouble(base::Code::NotFound, folder_.path().string() + " is not a session");
   for (const std::string& name : folder_.names()) {
     if (name != format::kManifestName && !format::parse_file_name(name)) continue;
     const auto file = folder_.open_file(name);
+    if (!file && file.status().code() != base::Code::NotFound) trouble = file.status();
     const auto line = file ? session_line_of(*file) : std::nullopt;
     if (!line) continue;
     session_id_ = (*line)["session_id"].as_string();
     if (!session_id_.empty()) return {};
   }
-  return {base::Code::NotFound, folder_.path().string() + " is not a session"};
+  return trouble;
 }
 
-void SessionFolder::read_manifest() {
-  const auto file = folder_.open_file(format::kManifestName);
-  if (!file) return;
-  const uint64_t bytes = file->size();
-  const int64_t changed_ns = file->changed_ns();
-  if (bytes == manifest_bytes_ && changed_ns == manifest_changed_ns_) return;
-  const format::Manifest manifest = format::read_manifest(file->path());
-  manifest_bytes_ = bytes;
-  manifest_changed_ns_ = changed_ns;
-  manifest_version_ = version_of(manifest);
-  rows_.clear();
-  for (const format::ManifestEntry& entry : manifest.entries) {
-    rows_[{entry.channel, entry.window}] = entry.sealed.rows;
+void SessionFolder::take_manifest_line(std::string_view text) {
+  const auto line = Json::parse(text);
+  const auto entry = line ? format::ManifestEntry::from_json(*line) : std::nullopt;
+  if (!entry) return;
+  const std::pair first(entry->channel, entry->window);
+  if (entry->event == format::ManifestEntry::Event::Sealed) {
+    if (rows_.insert_or_assign(first, entry->sealed.rows).second) ++manifest_version_;
+    return;
   }
+  const auto from = rows_.lower_bound(first);
+  const auto to = rows_.upper_bound({entry->channel, entry->end()});
+  manifest_version_ -= static_cast<uint64_t>(std::distance(from, to));
+  manifest_version_ += 2 * (entry->end() - entry->window + 1);
+  rows_.erase(from, to);
 }
 
-SessionListing SessionFolder::list() {
-  SessionListing listing;
+bool SessionFolder::read_manifest() {
+  const auto file = folder_.open_file(format::kManifestName);
+  if (!file) return false;
+  const FileStamp now = file->stamp();
+  if (now == manifest_) return false;
+  if (now.inode != manifest_.inode || now.size < manifest_read_) {
+    manifest_read_ = 0;
+    manifest_version_ = 1;
+    rows_.clear();
+  }
+  manifest_ = now;
+  std::string text;
+  while (manifest_read_ < now.size) {
+    const size_t held = text.size();
+    const uint64_t left = now.size - manifest_read_ - held;
+    text.resize(held + static_cast<size_t>(std::min<uint64_t>(left, kManifestPiece)));
+    if (!file->read(manifest_read_ + held, std::span(text).subspan(held))) break;
+    const size_t whole = text.rfind('\n') + 1;
+    for (size_t begin = 0; begin < whole;) {
+      const size_t end = text.find('\n', begin);
+      take_manifest_line(std::string_view(text).substr(begin, end - begin));
+      begin = end + 1;
+    }
+    manifest_read_ += whole;
+    text.erase(0, whole);
+    if (manifest_read_ + text.size() >= now.size) break;
+  }
+  return true;
+}
+
+bool SessionFolder::has_changed() {
+  const auto at = Clock::now();
+  const bool is_forgotten = std::exchange(is_forgotten_, false);
+  // Of a session that is being written: what is in a folder of many names can wait a moment.
+  const auto pause = listing_.windows.size() > kManyNames ? kListPause : Clock::duration(0);
+  if (listing_.is_live && !is_forgotten && at - listed_at_ < pause) return false;
+  const FileStamp now = folder_.stamp();
+  const auto modules = folder_.open_folder(format::kModuleFolder);
+  const FileStamp now_modules = modules ? modules->stamp() : FileStamp();
+  const bool is_same = now == listed_ && now_modules == listed_modules_;
+  if (is_same && is_settled_ && !is_forgotten && at - listed_at_ < kLookAnyway) return false;
+  listed_ = now;
+  listed_modules_ = now_modules;
+  listed_at_ = at;
+  const int64_t age_ns = base::wall_ns() - std::max(now.changed_ns, now_modules.changed_ns);
+  is_settled_ = age_ns > kSettled_ns;
+  return true;
+}
+
+const SessionListing& SessionFolder::list() {
   // First: what is written after a writer has gone cannot be missed then.
-  listing.is_live = format::is_locked(folder_.path());
-  read_manifest();
-  if (manifest_version_ > 0) listing.versions["manifest"] = manifest_version_;
+  const bool is_live = format::is_locked(folder_.path());
+  if (is_live != listing_.is_live) ++listing_.version;
+  listing_.is_live = is_live;
+  const bool is_told_more = read_manifest();
+  const bool has_other_names = has_changed();
+  if (has_other_names) list_names();
+  if (!is_told_more && !has_other_names) return listing_;
+  ++listing_.version;
+  if (manifest_version_ > 0) listing_.versions[PieceKind::Manifest] = manifest_version_;
+  for (ListedWindow& window : listing_.windows) {
+    const auto rows = rows_.find({window.channel, window.number});
+    if (rows != rows_.end()) window.rows = rows->second;
+  }
+  return listing_;
+}
+
+void SessionFolder::list_names() {
+  listing_.versions.clear();
+  listing_.windows.clear();
+  listing_.modules.clear();
   std::map<std::pair<Channel, uint64_t>, ListedWindow> windows;
   for (const std::string& name : folder_.names()) {
     if (name == format::kSymbolFileName || name == format::kDisassemblyFileName) {
       const auto file = folder_.open_file(name);
-      const char* const kind = name == format::kSymbolFileName ? "symbols" : "disassembly";
-      if (file) listing.versions[kind] = file->size();
+      const bool is_symbols = name == format::kSymbolFileName;
+      const PieceKind kind = is_symbols ? PieceKind::Symbols : PieceKind::Disassembly;
+      if (file) listing_.versions[kind] = file->size();
     }
     const auto parsed = format::parse_file_name(name);
     if (!parsed || !parsed->channel) continue;
@@ -119,24 +187,23 @@ SessionListing SessionFolder::list() {
     if (parsed->form == FileName::Form::Live) {
       const auto file = folder_.open_file(name);
       const auto window = file ? window_of(*file) : std::nullopt;
-      if (!window) continue;
+      if (!window) {
+        is_settled_ = false;  // its first line is still to come
+        continue;
+      }
       number = *window;
     }
     ListedWindow& window = windows[{*parsed->channel, number}];
     if (window.is_sealed) continue;
     window = {*parsed->channel, number, name, parsed->form == FileName::Form::Sealed, 0};
-    if (const auto rows = rows_.find({*parsed->channel, number}); rows != rows_.end()) {
-      window.rows = rows->second;
-    }
   }
-  for (auto& [key, window] : windows) listing.windows.push_back(std::move(window));
+  for (auto& [key, window] : windows) listing_.windows.push_back(std::move(window));
   if (const auto modules = folder_.open_folder(format::kModuleFolder)) {
     for (const std::string& name : modules->names()) {
       const std::string_view hash = format::module_hash_of(name);
-      if (!hash.empty()) listing.modules.emplace_back(hash);
+      if (!hash.empty()) listing_.modules.emplace_back(hash);
     }
   }
-  return listing;
 }
 
 uint64_t rows_in(std::string_view lines) {

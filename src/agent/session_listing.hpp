@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "agent/folder.hpp"
+#include "agent/piece_kind.hpp"
 #include "base/status.hpp"
 #include "format/schema.hpp"
 
@@ -26,18 +28,18 @@ struct ListedWindow {
 };
 
 struct SessionListing {
-  bool is_live = false;               // its writer runs
-  std::vector<ListedWindow> windows;  // one a number: the sealed file where there is one
-  // Of what is replaced as a whole: "manifest", "symbols", "disassembly".
-  std::map<std::string, uint64_t> versions;
-  std::vector<std::string> modules;  // hashes
+  uint64_t version = 0;                    // another one when anything of it is
+  bool is_live = false;                    // its writer runs
+  std::vector<ListedWindow> windows;       // one a number: the sealed file where there is one
+  std::map<PieceKind, uint64_t> versions;  // of what is replaced as a whole
+  std::vector<std::string> modules;        // hashes
 };
 
 // Which window an unsealed file is, by its first line; nothing while that is not there.
 std::optional<uint64_t> window_of(const OpenFile& file);
 
-// The file that such a kind is sent from.
-const char* file_of_kind(std::string_view kind);
+// The file that a kind is sent from which is replaced as a whole.
+const char* file_of_kind(PieceKind kind);
 
 // One session, looked at again and again. One thread.
 class SessionFolder {
@@ -48,21 +50,33 @@ class SessionFolder {
 
   const Folder& folder() const { return folder_; }
   const std::string& session_id() const { return session_id_; }
-  // Costs a look at every name and at the first line of a live file; the manifest is read again
-  // when it has changed.
-  SessionListing list();
+  // Costs a look at every name and at the first line of a live file where a name has come or gone;
+  // of the manifest, what has been added is read.
+  const SessionListing& list();
+  // A file has another name by now: names are looked at again.
+  void forget_names() { is_forgotten_ = true; }
 
  private:
   explicit SessionFolder(Folder folder) : folder_(std::move(folder)) {}
-  void read_manifest();
   base::Status find_id();
+  bool read_manifest();  // whether it tells more
+  void take_manifest_line(std::string_view line);
+  bool has_changed();
+  void list_names();
 
   Folder folder_;
   std::string session_id_;
-  uint64_t manifest_bytes_ = 0;
-  int64_t manifest_changed_ns_ = -1;
+  FileStamp manifest_;          // of the file, as it was read last
+  uint64_t manifest_read_ = 0;  // bytes of it, in whole lines
+  // Grows with what is told, also when the manifest is written anew in a shorter form: a window
+  // that was sealed counts once, one that was deleted twice.
   uint64_t manifest_version_ = 0;
   std::map<std::pair<format::Channel, uint64_t>, uint64_t> rows_;  // of sealed windows
+  SessionListing listing_;
+  FileStamp listed_, listed_modules_;
+  std::chrono::steady_clock::time_point listed_at_{};
+  bool is_settled_ = false;    // a change of the folder since then would show in its stamp
+  bool is_forgotten_ = false;  // it is to be looked at whatever its stamp
 };
 
 // Rows of the batches in whole lines of the log.

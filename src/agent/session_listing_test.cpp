@@ -34,7 +34,7 @@ class SessionListingTest : public ::testing::Test {
     write_text(dir_.path() / format::kManifestName, text);
     auto session = SessionFolder::open(dir_.path());
     EXPECT_TRUE(session) << session.status().text();
-    return session->list().versions.at("manifest");
+    return session->list().versions.at(PieceKind::Manifest);
   }
 
   base::TempDir dir_;
@@ -61,8 +61,8 @@ TEST_F(SessionListingTest, HasOneFileForEachWindow) {
   EXPECT_EQ(ended.windows[0].file, "scope.1.log.zst");
   EXPECT_TRUE(ended.windows[0].is_sealed);
   EXPECT_EQ(ended.windows[0].rows, 5u);
-  EXPECT_EQ(ended.versions.at("manifest"), 3u);
-  EXPECT_FALSE(ended.versions.contains("symbols"));
+  EXPECT_EQ(ended.versions.at(PieceKind::Manifest), 3u);
+  EXPECT_FALSE(ended.versions.contains(PieceKind::Symbols));
 }
 
 TEST_F(SessionListingTest, WhatIsSealedComesBeforeWhatIsNot) {
@@ -89,7 +89,7 @@ TEST_F(SessionListingTest, KnowsModulesAndWhatIsBeside) {
   ASSERT_TRUE(session);
   const SessionListing listing = session->list();
   EXPECT_EQ(listing.modules, std::vector<std::string>{"0123456789abcdef"});
-  EXPECT_EQ(listing.versions.at("symbols"), 4u);
+  EXPECT_EQ(listing.versions.at(PieceKind::Symbols), 4u);
 }
 
 // A manifest is written anew in a shorter form at times, which tells the same.

@@ -4,318 +4,315 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/clock.hpp"
-#include "format/limits.hpp"
 #include "format/module_files.hpp"
 #include "format/session_files.hpp"
-#include "net/compression.hpp"
 
 namespace gpufl::agent {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Verdict = SendAnswer::Verdict;
-using format::Channel;
+using State = KnownWindow::State;
 
-constexpr uint64_t kLivePiece = uint64_t{1} << 20;
-constexpr size_t kWorthCompressing = 1024;
 // A server may have been restored from a backup meanwhile.
 constexpr std::chrono::minutes kAskAgain{5};
-constexpr int kMaxContradictions = 3;
+// What fails so often in a row waits for the others, and is tried that much later.
+constexpr int kMostFailures = 3;
+constexpr std::chrono::seconds kFailedPause{30};
+// Of a manifest that grows: it is sent as a whole each time.
+constexpr std::chrono::seconds kManifestPause{10};
+constexpr uint64_t kManifestBytesPerSecond = uint64_t{64} << 10;
 
-std::string channel_name(const ListedWindow& window) {
-  return std::string(format::to_string(window.channel));
-}
+// However much there is to do, what is new has its turn.
+constexpr std::chrono::seconds kPlanAnyway{1};
 
-bool is_acknowledged(Verdict verdict) {
-  return verdict == Verdict::Stored || verdict == Verdict::Known || verdict == Verdict::Superseded;
-}
-
-struct LiveText {
-  std::string text;
-  bool is_final = false;
-};
-
-// Whole lines from `offset` on, some of them; what is left altogether where the writer is dead.
-base::Result<LiveText> read_lines(const OpenFile& file, uint64_t offset, uint64_t size,
-                                  bool is_dead) {
-  LiveText live;
-  uint64_t bytes = 0;
-  for (uint64_t wanted = kLivePiece; bytes < size - offset; wanted *= 2) {
-    bytes = std::min(size - offset, wanted);
-    live.text.resize(static_cast<size_t>(bytes));
-    if (base::Status status = file.read(offset, live.text); !status) return status;
-    if (is_dead && bytes == size - offset) break;
-    const size_t end = live.text.rfind('\n') + 1;
-    if (end > 0 || bytes > format::kMaxLineBytes) {
-      live.text.resize(end);
-      return live;
-    }
-  }
-  live.is_final = is_dead;
-  if (!is_dead) live.text.clear();  // a line that is being written
-  return live;
+bool is_replaced(PieceKind kind) {
+  return kind == PieceKind::Manifest || kind == PieceKind::Symbols ||
+         kind == PieceKind::Disassembly;
 }
 
 }  // namespace
 
 Shipper::Shipper(SessionFolder folder, Ingest& ingest, ShipOptions options)
-    : folder_(std::move(folder)), ingest_(ingest), options_(std::move(options)) {}
+    : folder_(std::move(folder)),
+      ingest_(ingest),
+      options_(std::move(options)),
+      redactor_(options_.redaction) {}
+
+bool Shipper::is_for_all() const {
+  return failure_.status == 0 || failure_.status == 429 || failure_.status == 507;
+}
+
+bool Shipper::is_settling() const {
+  if (listing_ == nullptr || listing_->is_live) return false;
+  return std::any_of(pieces_.begin(), pieces_.end(), [](const Entry& entry) {
+    return entry.first.kind == PieceKind::Live && entry.second.aside.empty() &&
+           !entry.second.is_known;
+  });
+}
 
 uint64_t Shipper::bytes_left() const {
   uint64_t bytes = 0;
-  for (const Work& work : work_) {
-    if (work.kind != "window") continue;
-    const auto file = folder_.folder().open_file(work.window.file);
-    if (file) bytes += file->size();
+  for (const Entry& entry : pieces_) {
+    const PieceState& state = entry.second;
+    if (state.is_known || !state.aside.empty()) continue;
+    if (entry.first.kind == PieceKind::Live) {
+      bytes += state.bytes - std::min(state.bytes, state.cursor.file);
+    } else if (const auto file = open(entry)) {
+      bytes += file->size();
+    }
   }
   return bytes;
 }
 
-std::optional<Shipper::Step> Shipper::ask_server() {
-  if (asked_at_ && Clock::now() - *asked_at_ < kAskAgain) return std::nullopt;
-  KnownSession known;
-  const SendAnswer answer = ingest_.ask(folder_.session_id(), known);
-  if (!is_acknowledged(answer.verdict)) return fail(answer, "");
-  if (known.is_deleted) {
-    return fail({Verdict::Gone, 410, 0, {}, "the session was deleted on the server"}, "");
+std::map<std::string, std::string> Shipper::set_aside() const {
+  std::map<std::string, std::string> reasons;
+  for (const auto& [key, state] : pieces_) {
+    if (!state.aside.empty()) reasons[state.file] = state.aside;
   }
-  known_ = std::move(known);
-  asked_at_ = Clock::now();
-  work_.clear();
-  return std::nullopt;
+  return reasons;
 }
 
-bool Shipper::has_window(const ListedWindow& window, const KnownSession& known) const {
-  const auto found = known.windows.find({channel_name(window), window.number});
-  if (found == known.windows.end()) return false;
-  return found->second.is_sealed || (found->second.is_final && !window.is_sealed);
+bool Shipper::has_set_aside() const {
+  return std::any_of(pieces_.begin(), pieces_.end(),
+                     [](const Entry& entry) { return !entry.second.aside.empty(); });
 }
 
-bool Shipper::has_version(const std::string& kind, const KnownSession& known) const {
-  const auto found = known.versions.find(kind);
-  return found != known.versions.end() && found->second >= listing_.versions.at(kind);
-}
-
-void Shipper::plan() {
-  is_stale_ = false;
-  work_.clear();
-  listing_ = folder_.list();
-  const auto add = [&](Work work, const std::string& name, bool is_known) {
-    if (is_aside(name)) return;
-    if (is_known && !sent_.contains(name) && known_files_.insert(name).second) ++counts_.known;
-    const bool is_wanted = options_.sends_all_again ? !sent_.contains(name) : !is_known;
-    if (is_wanted) work_.push_back(std::move(work));
-  };
-  for (const ListedWindow& window : listing_.windows) {
-    if (window.is_sealed) add({"window", window}, window.file, has_window(window, known_));
-  }
-  for (const std::string& hash : listing_.modules) {
-    add({"module", {}, hash}, format::module_file_name(hash), known_.modules.contains(hash));
-  }
-  // The manifest last: what it tells of is there then.
-  for (const char* kind : {"disassembly", "symbols", "manifest"}) {
-    if (listing_.versions.contains(kind))
-      add({kind}, file_of_kind(kind), has_version(kind, known_));
-  }
-}
-
-Shipper::Step Shipper::step() {
-  if (options_.is_stopped && options_.is_stopped()) return Step::Cancelled;
-  if (const auto failed = ask_server()) return *failed;
-  // Twice: what was planned may be gone by now.
-  for (int looks = 0; looks < 2; ++looks) {
-    if (work_.empty() || is_stale_) plan();
-    if (const auto sent = send_live_lines()) return *sent;
-    while (!work_.empty()) {
-      const Work work = std::move(work_.front());
-      work_.pop_front();
-      const auto sent = send(work);
-      if (!sent) continue;
-      if (*sent != Step::Sent) work_.clear();
-      return *sent;
+std::vector<std::string> Shipper::unreadable() const {
+  std::vector<std::string> reasons;
+  for (const Entry& entry : pieces_) {
+    const auto file = open(entry);
+    if (!file && file.status().code() != base::Code::NotFound) {
+      reasons.push_back(file.status().message());
     }
   }
-  return Step::Idle;
+  return reasons;
 }
 
-std::optional<Shipper::Step> Shipper::send_live_lines() {
-  for (const ListedWindow& window : listing_.windows) {
-    if (window.is_sealed || has_window(window, known_) || is_aside(window.file)) continue;
-    if (const auto sent = send_live(window)) return sent;
-  }
-  return std::nullopt;
-}
-
-std::optional<Shipper::Step> Shipper::send_live(const ListedWindow& window) {
-  const auto file = folder_.folder().open_file(window.file);
-  if (!file || window_of(*file) != window.number) {
-    // Of a live file: it has another name by now, so all are to be looked at again.
-    const bool is_live_name = window.file == format::live_file_name(window.channel);
-    if (file && !is_live_name) set_aside_[window.file] = "its first line is not that of the window";
-    is_stale_ = true;
-    return std::nullopt;
-  }
-  KnownWindow& known = known_.windows[{channel_name(window), window.number}];
-  const uint64_t size = file->size();
-  if (size < known.end) {
-    set_aside_[window.file] = "the server has more of it than there is here";
-    return std::nullopt;
-  }
-  const bool is_dead =
-      !listing_.is_live && base::wall_ns() - file->changed_ns() >= options_.final_after.count();
-  auto live = read_lines(*file, known.end, size, is_dead);
-  if (!live) return std::nullopt;  // the writer is cutting a torn line off
-  if (size == 0 || (live->text.empty() && !live->is_final)) return std::nullopt;
-  Piece piece{"live",
-              {{"channel", channel_name(window)},
-               {"number", std::to_string(window.number)},
-               {"offset", std::to_string(known.end)}},
-              {},
-              false};
-  if (live->is_final) {
-    const auto hash = file->sha256(size);
-    if (!hash) return std::nullopt;
-    piece.parameters.emplace_back("final", "1");
-    piece.parameters.emplace_back("sha256", *hash);
-  }
-  std::string packed;
-  const auto compressor =
-      live->text.size() >= kWorthCompressing ? net::make_compressor(net::Encoding::Zstd) : nullptr;
-  piece.is_zstd = compressor && compressor->add(live->text, true, packed);
-  const std::string& body = piece.is_zstd ? packed : live->text;
-  if (!pause_for(body.size())) return Step::Cancelled;
-  piece.body = net::RequestBody::of(body);
-  const SendAnswer answer = ingest_.send(folder_.session_id(), piece);
-  if (answer.verdict == Verdict::Elsewhere) {
-    // Somebody else sends it too, or the server has an older state.
-    if (answer.end > size || ++contradictions_[window.file] > kMaxContradictions) {
-      set_aside_[window.file] = "the server has another text of it: " + answer.reason;
-    }
-    known.end = answer.end;
-    return Step::Sent;
-  }
-  if (!is_acknowledged(answer.verdict)) return fail(answer, window.file);
-  contradictions_.erase(window.file);
-  known.is_sealed = answer.verdict == Verdict::Superseded;
-  known.is_final = live->is_final;
-  known.end += live->text.size();
-  return acknowledge(window.file, rows_in(live->text), body.size());
-}
-
-std::optional<Shipper::Step> Shipper::send(const Work& work) {
-  if (work.kind == "window") return send_window(work.window);
-  if (work.kind == "module") return send_module(work.module);
-  return send_whole(work.kind);
-}
-
-std::optional<Shipper::Step> Shipper::send_window(const ListedWindow& window) {
-  const auto file = folder_.folder().open_file(window.file);
-  if (!file) return std::nullopt;  // deleted on purpose: the manifest tells
-  const uint64_t bytes = file->size();
-  const auto hash = file->sha256(bytes);
-  if (!hash) {
-    set_aside_[window.file] = hash.status().message();
-    return std::nullopt;
-  }
-  const SendAnswer answer =
-      ingest_.send(folder_.session_id(), {"window",
-                                          {{"channel", channel_name(window)},
-                                           {"number", std::to_string(window.number)},
-                                           {"sha256", *hash}},
-                                          body_of(*file, bytes),
-                                          false});
-  if (!is_acknowledged(answer.verdict)) return fail(answer, window.file);
-  known_.windows[{channel_name(window), window.number}].is_sealed = true;
-  return acknowledge(window.file, window.rows, bytes);
-}
-
-std::optional<Shipper::Step> Shipper::send_module(const std::string& hash) {
-  const std::string name = format::module_file_name(hash);
-  const auto folder = folder_.folder().open_folder(format::kModuleFolder);
-  if (!folder) return std::nullopt;
-  const auto file = folder->open_file(name);
-  if (!file) return std::nullopt;
-  const uint64_t bytes = file->size();
-  const auto sum = file->sha256(bytes);
-  if (!sum) {
-    set_aside_[name] = sum.status().message();
-    return std::nullopt;
-  }
-  const SendAnswer answer =
-      ingest_.send(folder_.session_id(),
-                   {"module", {{"hash", hash}, {"sha256", *sum}}, body_of(*file, bytes), false});
-  if (!is_acknowledged(answer.verdict)) return fail(answer, name);
-  known_.modules.insert(hash);
-  return acknowledge(name, 0, bytes);
-}
-
-std::optional<Shipper::Step> Shipper::send_whole(const std::string& kind) {
-  const std::string name = file_of_kind(kind);
-  const auto file = folder_.folder().open_file(name);
-  if (!file) return std::nullopt;
-  // A manifest may have grown since its version was made of it: then it is sent once more.
-  const uint64_t bytes = file->size();
-  const uint64_t version = kind == "manifest" ? listing_.versions.at(kind) : bytes;
-  const SendAnswer answer =
-      ingest_.send(folder_.session_id(),
-                   {kind, {{"version", std::to_string(version)}}, body_of(*file, bytes), false});
-  if (!is_acknowledged(answer.verdict)) return fail(answer, name);
-  uint64_t& known = known_.versions[kind];
-  known = std::max(known, version);
-  return acknowledge(name, 0, bytes);
-}
-
-net::RequestBody Shipper::body_of(const OpenFile& file, uint64_t bytes) const {
-  return {bytes, [this, &file](uint64_t offset, std::span<char> into) -> base::Status {
-            if (!pause_for(into.size())) return {base::Code::Cancelled, "it was stopped"};
-            return file.read(offset, into);
-          }};
-}
-
-bool Shipper::pause_for(uint64_t bytes) const {
-  if (options_.throttle == nullptr) return true;
-  return sleep_for(options_.throttle->take(bytes, Clock::now()), options_.is_stopped);
-}
-
-Shipper::Step Shipper::fail(const SendAnswer& answer, const std::string& name) {
-  reason_ = answer.reason;
-  wait_ = answer.wait;
+Shipper::Step Shipper::step_of(const SendAnswer& answer) const {
   switch (answer.verdict) {
     case Verdict::Gone: return Step::Gone;
     case Verdict::Denied: return Step::Denied;
     case Verdict::Cancelled: return Step::Cancelled;
-    case Verdict::Elsewhere:
-    case Verdict::Refused: set_aside_[name] = answer.reason; return Step::Sent;
-    default: break;
+    default: return Step::Wait;
   }
-  // It may come back as another, or with less.
-  asked_at_.reset();
-  return Step::Wait;
 }
 
-Shipper::Step Shipper::acknowledge(const std::string& name, uint64_t rows, uint64_t bytes) {
-  if (sent_.insert(name).second) ++counts_.files;
+bool Shipper::ask_server() {
+  KnownSession known;
+  const SendAnswer answer = ingest_.ask(folder_.session_id(), known);
+  if (answer.verdict != Verdict::Stored) {
+    fail(answer, nullptr);
+    return false;
+  }
+  if (known.is_deleted) {
+    fail({Verdict::Gone, 410, 0, {}, "the session was deleted on the server"}, nullptr);
+    return false;
+  }
+  known_ = std::move(known);
+  asked_at_ = Clock::now();
+  planned_at_ = {};
+  return true;
+}
+
+Shipper::PieceState& Shipper::see(const PieceKey& key, const std::string& file) {
+  PieceState& state = pieces_[key];
+  state.file = file;
+  state.look = looks_;
+  return state;
+}
+
+void Shipper::plan() {
+  ++looks_;
+  planned_version_ = listing_->version;
+  planned_at_ = Clock::now();
+  work_.clear();
+  for (const ListedWindow& window : listing_->windows) {
+    const PieceKind kind = window.is_sealed ? PieceKind::Window : PieceKind::Live;
+    see({kind, window.channel, window.number}, window.file).rows = window.rows;
+  }
+  for (const std::string& hash : listing_->modules) {
+    see({PieceKind::Module, {}, 0, hash}, format::module_file_name(hash));
+  }
+  for (const auto& [kind, version] : listing_->versions) {
+    // It holds what is left out, and can be made again from the modules.
+    if (kind == PieceKind::Disassembly && options_.redaction.is_any()) continue;
+    PieceState& state = see({kind}, file_of_kind(kind));
+    if (state.version == version) continue;
+    PieceState next;
+    next.file = std::move(state.file);
+    next.version = version;
+    next.bytes = state.bytes;
+    next.look = looks_;
+    next.is_sent = state.is_sent;
+    next.sent_at = state.sent_at;
+    state = std::move(next);
+  }
+  std::erase_if(pieces_, [&](const Entry& entry) { return entry.second.look != looks_; });
+  for (Entry& entry : pieces_) {
+    if (!is_replaced(entry.first.kind)) plan_piece(entry);
+  }
+  // The manifest last: what it tells of is there then.
+  for (const PieceKind kind : kReplacedKinds) {
+    const auto found = pieces_.find({kind});
+    if (found != pieces_.end()) plan_piece(*found);
+  }
+}
+
+void Shipper::compare(Entry& entry) const {
+  const auto& [key, ignored] = entry;
+  PieceState& state = entry.second;
+  state.is_known = state.is_same = false;
+  if (key.kind == PieceKind::Module) {
+    state.is_known = state.is_same = known_.modules.contains(key.hash);
+  } else if (is_replaced(key.kind)) {
+    const auto file = known_.files.find(key.kind);
+    if (file == known_.files.end() || file->second.version < state.version) return;
+    state.is_known = true;
+    // Manifests of one version tell the same.
+    state.is_same = key.kind == PieceKind::Manifest ||
+                    (!state.sha256.empty() && file->second.sha256 == state.sha256);
+  } else {
+    const auto window =
+        known_.windows.find({std::string(format::to_string(key.channel)), key.number});
+    if (window == known_.windows.end() || window->second.state == State::Live) return;
+    const bool is_sealed = window->second.state == State::Sealed;
+    const bool is_told = is_sealed && !window->second.is_untold();
+    if (key.kind == PieceKind::Window && !is_told) return;
+    state.is_known = true;
+    // Of live lines that are there in a better form.
+    const bool is_superseded = key.kind == PieceKind::Live && is_sealed;
+    state.is_same =
+        is_superseded || (!state.sha256.empty() && window->second.sha256 == state.sha256);
+  }
+}
+
+void Shipper::plan_piece(Entry& entry) {
+  const PieceKind kind = entry.first.kind;
+  PieceState& state = entry.second;
+  const bool was_known = state.is_known;
+  compare(entry);
+  if (!state.aside.empty()) return;
+  if (state.is_known && !was_known && !state.is_sent) ++counts_.known;
+  const auto now = Clock::now();
+  if (kind == PieceKind::Live || !may_go(state, now)) return;
+  // What was there before is compared once nobody adds to it.
+  const bool is_looked_at = !listing_->is_live || options_.redaction.is_any();
+  const bool is_wanted = options_.sends_all_again
+                             ? !state.is_sent
+                             : !state.is_known || (!state.is_same && is_looked_at);
+  if (is_wanted && is_due(entry, now)) work_.push_back(entry.first);
+}
+
+bool Shipper::may_go(const PieceState& state, Clock::time_point now) const {
+  return state.failures < kMostFailures || now >= state.again_at;
+}
+
+bool Shipper::is_due(const Entry& entry, Clock::time_point now) const {
+  const PieceState& state = entry.second;
+  if (entry.first.kind != PieceKind::Manifest) return true;
+  if (options_.redaction.is_any()) {
+    // It tells of the copies, and so comes after them.
+    const auto is_copied = [](const Entry& one) {
+      return one.first.kind != PieceKind::Window || one.second.copied || !one.second.aside.empty();
+    };
+    if (!std::all_of(pieces_.begin(), pieces_.end(), is_copied)) return false;
+  }
+  if (!listing_->is_live || state.sent_at == Clock::time_point{}) return true;
+  return now - state.sent_at >=
+         kManifestPause + std::chrono::seconds(state.bytes / kManifestBytesPerSecond);
+}
+
+Shipper::Step Shipper::step() {
+  failure_ = {};
+  if (options_.is_stopped && options_.is_stopped()) return Step::Cancelled;
+  const bool knows = asked_at_ && Clock::now() - *asked_at_ < kAskAgain;
+  if (!knows && !ask_server()) return step_of(failure_);
+  // Files may be renamed all the time; what is missed now is there for the next step.
+  constexpr int kMostLooks = 5;
+  for (int look = 0; look < kMostLooks; ++look) {
+    listing_ = &folder_.list();
+    const bool is_old = Clock::now() - planned_at_ > kPlanAnyway;
+    if (listing_->version != planned_version_ || is_old) plan();
+    Attempt attempt = send_live_lines(ingest_);
+    while (attempt == Attempt::Nothing && !work_.empty()) {
+      const auto piece = pieces_.find(work_.front());
+      work_.pop_front();
+      if (piece == pieces_.end()) continue;
+      attempt = send_file(*piece);
+      // What comes after others may be due now.
+      if (work_.empty()) planned_at_ = {};
+    }
+    if (attempt == Attempt::Done) return Step::Sent;
+    if (attempt == Attempt::Nothing && planned_at_ != Clock::time_point{}) break;
+    planned_at_ = {};
+    if (attempt == Attempt::Failed) return step_of(failure_);
+    if (attempt == Attempt::Moved) folder_.forget_names();
+  }
+  for (const auto& [key, state] : pieces_) {
+    if (state.failures < kMostFailures || state.is_known || !state.aside.empty()) continue;
+    failure_.reason = state.failed_with;
+    return Step::Later;
+  }
+  return Step::Idle;
+}
+
+Shipper::Attempt Shipper::fail(const SendAnswer& answer, Entry* entry) {
+  failure_ = answer;
+  const bool is_refused =
+      answer.verdict == Verdict::Refused || answer.verdict == Verdict::Elsewhere;
+  if (is_refused && entry != nullptr) {
+    set_aside(entry->second, answer.reason);
+    return Attempt::Done;
+  }
+  if (answer.verdict != Verdict::Busy) return Attempt::Failed;
+  // It may come back as another, or with less.
+  asked_at_.reset();
+  const bool is_patience = answer.status == 429 || answer.status == 507;
+  if (entry == nullptr || is_patience) return Attempt::Failed;
+  PieceState& state = entry->second;
+  ++state.failures;
+  state.again_at = Clock::now() + kFailedPause;
+  state.failed_with = answer.reason;
+  return Attempt::Failed;
+}
+
+void Shipper::set_aside(PieceState& state, std::string why) {
+  if (state.aside.empty()) ++counts_.refused;
+  state.aside = std::move(why);
+}
+
+Shipper::Attempt Shipper::acknowledge(PieceState& state, uint64_t rows, uint64_t bytes) {
+  if (!std::exchange(state.is_sent, true)) ++counts_.files;
+  state.failures = 0;
   counts_.rows += rows;
   counts_.bytes += bytes;
   ++counts_.pieces;
-  return Step::Sent;
+  return Attempt::Done;
 }
 
 std::optional<bool> Shipper::confirms() {
-  KnownSession known;
-  const SendAnswer answer = ingest_.ask(folder_.session_id(), known);
-  if (!is_acknowledged(answer.verdict)) return std::nullopt;
-  listing_ = folder_.list();
-  known_ = std::move(known);
-  if (listing_.is_live || known_.is_deleted || listing_.windows.empty()) return false;
-  const auto has = [&](const ListedWindow& window) { return has_window(window, known_); };
-  if (!std::all_of(listing_.windows.begin(), listing_.windows.end(), has)) return false;
-  for (const auto& [kind, version] : listing_.versions) {
-    if (!has_version(kind, known_)) return false;
+  failure_ = {};
+  if (!ask_server()) {
+    if (failure_.verdict == Verdict::Gone) return false;
+    return std::nullopt;
   }
-  return std::all_of(listing_.modules.begin(), listing_.modules.end(),
-                     [&](const std::string& hash) { return known_.modules.contains(hash); });
+  // A file that is another one by now is another file.
+  for (Entry& entry : pieces_) {
+    if (entry.second.sha256.empty()) continue;
+    const auto file = open(entry);
+    if (!file || file->stamp() != entry.second.stamp) entry.second.sha256.clear();
+  }
+  listing_ = &folder_.list();
+  plan();
+  return is_all_there();
+}
+
+bool Shipper::is_all_there() const {
+  if (listing_->is_live || listing_->windows.empty()) return false;
+  return std::all_of(pieces_.begin(), pieces_.end(), [](const Entry& entry) {
+    const PieceState& state = entry.second;
+    return state.aside.empty() && state.is_known && state.is_same;
+  });
 }
 
 }  // namespace gpufl::agent

@@ -46,6 +46,7 @@ class StandInServer {
     std::map<std::pair<std::string, std::string>, Window> windows;  // by channel and number
     std::map<std::string, std::pair<uint64_t, std::string>> whole;  // version and bytes, by kind
     std::map<std::string, std::string> modules;
+    std::map<std::string, std::string> refused;  // reasons by SHA-256
     bool is_deleted = false;
   };
   // Before anything else; with the lock held. What it returns is the answer.
@@ -76,6 +77,16 @@ class StandInServer {
     const std::lock_guard lock(mutex_);
     change(sessions_[id]);
   }
+  // Of the store: "" is a server that does not say.
+  void set_generation(const std::string& generation) {
+    const std::lock_guard lock(mutex_);
+    generation_ = generation;
+  }
+  // How often it was asked what it has of sessions.
+  int questions() {
+    const std::lock_guard lock(mutex_);
+    return questions_;
+  }
   std::vector<std::string> session_ids() {
     const std::lock_guard lock(mutex_);
     std::vector<std::string> ids;
@@ -104,11 +115,15 @@ class StandInServer {
     ++requests_;
     if (request.header("Authorization") != "Bearer " + make_key()) return net::problem(401);
     if (request.path == api_path_ + "/ingest") {
-      return json(R"({"workspace":"team","page":"w/team/"})");
+      base::Json document = base::Json::object();
+      document.set("workspace", "team").set("page", "w/team/");
+      if (!generation_.empty()) document.set("generation", generation_);
+      return json(document.dump());
     }
     const std::string known = api_path_ + "/ingest/sessions/";
     if (request.path.starts_with(known)) {
       const std::string id = request.path.substr(known.size());
+      ++questions_;
       if (mischief_) {
         if (auto reply = mischief_(request, sessions_[id])) return std::move(*reply);
       }
@@ -135,12 +150,22 @@ class StandInServer {
       one.set("channel", key.first).set("number", key.second);
       one.set("state", !window.sealed.empty() ? "sealed" : window.is_final ? "final" : "live");
       one.set("end", std::to_string(window.live.size()));
+      if (!window.sealed.empty()) one.set("sha256", sha256_of(window.sealed));
+      if (window.sealed.empty() && window.is_final) one.set("sha256", sha256_of(window.live));
       windows.push(std::move(one));
     }
     for (const auto& [kind, whole] : session.whole) {
-      document.set(kind, Json::object().set("version", std::to_string(whole.first)));
+      document.set(kind, Json::object()
+                             .set("version", std::to_string(whole.first))
+                             .set("sha256", sha256_of(whole.second)));
     }
     for (const auto& [hash, bytes] : session.modules) modules.push(hash);
+    Json refused = Json::array();
+    for (const auto& [sha256, reason] : session.refused) {
+      refused.push(
+          Json::object().set("what", "a file").set("sha256", sha256).set("reason", reason));
+    }
+    document.set("refused", std::move(refused));
     document.set("state", session.is_deleted ? "deleted" : "open");
     document.set("windows", std::move(windows)).set("modules", std::move(modules));
     document.set("page", "w/team/#/s/" + id);
@@ -182,7 +207,8 @@ class StandInServer {
   std::mutex mutex_;
   std::map<std::string, Session> sessions_;
   Mischief mischief_;
-  int requests_ = 0, posts_ = 0;
+  std::string generation_;
+  int requests_ = 0, posts_ = 0, questions_ = 0;
   std::unique_ptr<net::HttpServer> server_;
 };
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/upload.hpp"
 
-#include <stdlib.h>
-
-#include <system_error>
+#include <algorithm>
 #include <utility>
 
-#include "agent/pace.hpp"
 #include "agent/shipper.hpp"
 
 namespace gpufl::agent {
@@ -18,31 +15,12 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using Step = Shipper::Step;
 
-// A folder that nobody else can read, gone with the object.
-class PrivateFolder {
- public:
-  PrivateFolder() {
-    std::error_code ignored;
-    std::string name = (fs::temp_directory_path(ignored) / "gpufl-upload-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 class Upload {
  public:
   explicit Upload(const UploadRequest& request)
-      : request_(request), throttle_(request.bytes_per_s), backoff_(Backoff::random_seed()) {}
+      : request_(request),
+        throttle_(request.bytes_per_s),
+        backoff_(Backoff::random_seed(), request.retry_delay) {}
 
   UploadOutcome run() {
     const auto address = choose_server(request_.server, request_.variables, request_.credentials);
@@ -70,40 +48,36 @@ class Upload {
   bool is_stopped() const { return is_late() || (request_.is_stopped && request_.is_stopped()); }
 
   void send_session(const fs::path& session, Ingest& ingest) {
-    if (!request_.redaction.is_any()) return send_folder(session, session, ingest);
-    const PrivateFolder copy;
-    if (copy.path().empty()) return warn("there is no room for temporary files");
-    const base::Status status = copy_redacted(session, copy.path(), request_.redaction);
-    if (!status) return warn(status.message());
-    send_folder(copy.path(), session, ingest);
-  }
-
-  void send_folder(const fs::path& folder, const fs::path& named, Ingest& ingest) {
-    auto opened = SessionFolder::open(folder);
+    auto opened = SessionFolder::open(session);
     if (!opened) return warn(opened.status().message());
     ShipOptions options;
     options.throttle = &throttle_;
     options.is_stopped = [this] { return is_stopped(); };
     options.sends_all_again = request_.sends_all_again;
+    options.redaction = with_variables(request_.redaction, request_.variables);
     Shipper shipper(std::move(*opened), ingest, options);
-    const bool has_arrived = send_all(shipper, named) && is_confirmed(shipper, named);
+    const bool has_arrived = send_all(shipper, session) && is_confirmed(shipper, session);
     for (const auto& [name, why] : shipper.set_aside()) {
-      warn((named / name).string() + ": not taken: " + why);
+      warn((session / name).string() + ": not taken: " + why);
     }
     outcome_.files_processed += shipper.counts().files;
     outcome_.files_known += shipper.counts().known;
     outcome_.rows += shipper.counts().rows;
     outcome_.bytes += shipper.counts().bytes;
-    if (!has_arrived || !shipper.set_aside().empty()) return;
+    if (!has_arrived || shipper.has_set_aside()) return;
     outcome_.session_ids.push_back(shipper.session_id());
     if (!shipper.page().empty()) outcome_.pages.push_back(shipper.page());
   }
 
   // By the server itself, which also says where people see it.
-  bool is_confirmed(Shipper& shipper, const fs::path& named) {
+  bool is_confirmed(Shipper& shipper, const fs::path& session) {
     const std::optional<bool> has_all = shipper.confirms();
-    if (has_all.value_or(true) || shipper.is_live() || !shipper.set_aside().empty()) return true;
-    warn(named.string() + ": the server has lost a part of it meanwhile; upload it again");
+    if (has_all.value_or(true) || shipper.is_live() || shipper.has_set_aside()) return true;
+    const std::vector<std::string> unread = shipper.unreadable();
+    for (const std::string& why : unread) warn(why);
+    if (unread.empty()) {
+      warn(session.string() + ": the server has lost a part of it meanwhile; upload it again");
+    }
     return false;
   }
 
@@ -111,20 +85,22 @@ class Upload {
   bool send_all(Shipper& shipper, const fs::path& named) {
     std::optional<uint64_t> total;
     Clock::time_point succeeded = Clock::now();
+    int failures = 0;
     while (true) {
       const Step step = shipper.step();
       switch (step) {
         case Step::Idle: return shipper.counts().files + shipper.counts().known > 0;
         case Step::Sent:
           succeeded = Clock::now();
+          failures = 0;
           backoff_.succeed();
           if (!total) total = shipper.bytes_left();
           tell(shipper, *total);
           break;
+        case Step::Later:
         case Step::Wait: {
           const milliseconds pause = backoff_.next(shipper.wait());
-          // To wait longer than it may be tried for would help nobody.
-          if (Clock::now() + pause - succeeded > request_.retry_for) {
+          if (!may_try_again(++failures, Clock::now() + pause - succeeded, pause)) {
             return give_up(named.string() + ": " + shipper.reason());
           }
           if (!sleep_for(pause, [this] { return is_stopped(); })) return give_up(stopped());
@@ -135,6 +111,12 @@ class Upload {
         case Step::Cancelled: return give_up(stopped());
       }
     }
+  }
+
+  // To wait longer than it may be tried for would help nobody.
+  bool may_try_again(int failures, Clock::duration lasting, milliseconds pause) const {
+    if (request_.timeout && Clock::now() + pause - began_ > *request_.timeout) return false;
+    return request_.retries ? failures <= *request_.retries : lasting <= request_.retry_for;
   }
 
   std::string stopped() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/credentials.hpp"
+#include "agent/pace.hpp"
 #include "agent/redaction.hpp"
 #include "base/json.hpp"
 #include "net/proxy.hpp"
@@ -28,11 +29,14 @@ struct UploadRequest {
   ServerChoice server;
   net::Variables variables = net::environment_variable;
   std::filesystem::path credentials;  // file of the logins
-  Redaction redaction;
+  Redaction redaction;                // and what the variables leave out
   bool sends_all_again = false;
-  uint64_t bytes_per_s = 0;                          // 0: as fast as it goes
-  std::chrono::milliseconds retry_for{60000};        // without any success
-  std::optional<std::chrono::milliseconds> timeout;  // of all of it
+  uint64_t bytes_per_s = 0;  // 0: as fast as it goes
+  // Without any success: for how long it is tried, or how many times more after the first.
+  std::chrono::milliseconds retry_for{60000};
+  std::optional<int> retries;
+  std::chrono::milliseconds retry_delay = Backoff::kFirst;  // the first; later ones are longer
+  std::optional<std::chrono::milliseconds> timeout;         // of all of it
   std::function<void(const UploadProgress&)> on_progress = {};
   std::function<bool()> is_stopped = {};
 };

@@ -128,6 +128,36 @@ TEST_F(UploadTest, TriesAgainAsLongAsItMay) {
   EXPECT_EQ(outcome.warnings.at(0), session.string() + ": " + server_.url() + ": busy");
 }
 
+TEST_F(UploadTest, CountsRetriesHoweverLongTheServerAsksToWait) {
+  const fs::path session = record("one");
+  int asked = 0;
+  server_.be_mischievous([&](const net::HttpRequest&, Session&) {
+    if (++asked > 1) return std::optional<net::HttpReply>();
+    auto reply = net::problem(429);
+    reply.headers.emplace_back("Retry-After", "1");
+    return std::optional(std::move(reply));
+  });
+  UploadRequest counted = request({session});
+  counted.retries = 1;
+  counted.retry_delay = 1ms;
+  counted.timeout = 10min;
+  EXPECT_EQ(upload(counted).extent, Extent::All);
+
+  asked = 0;
+  counted.timeout = 500ms;
+  EXPECT_EQ(upload(counted).extent, Extent::None) << "a second is longer than it may take";
+
+  asked = 0;
+  server_.be_mischievous([&](const net::HttpRequest&, Session&) {
+    ++asked;
+    return std::optional(net::problem(503));
+  });
+  counted.timeout = 10min;
+  counted.retries = 3;
+  EXPECT_EQ(upload(counted).extent, Extent::None);
+  EXPECT_EQ(asked, 4);
+}
+
 TEST_F(UploadTest, HasATimeAltogether) {
   const fs::path session = record("one");
   server_.be_mischievous(
@@ -138,105 +168,8 @@ TEST_F(UploadTest, HasATimeAltogether) {
   const UploadOutcome outcome = upload(asked);
   EXPECT_EQ(outcome.extent, Extent::None);
   EXPECT_EQ(outcome.warnings.at(0),
-            "it took longer than it may; what is left goes with the next upload");
-}
-
-class RedactionTest : public UploadTest {
- protected:
-  // What is recorded holds two secrets.
-  fs::path record_secrets() {
-    format::SessionHeader header = test_header();
-    header.command = "train --token=hunter2";
-    fs::path dir = record("one", header);
-    base::Json first = header.to_json();
-    first.set("channel", "code").set("window", 1);
-    write_text(dir / "code.1.log", first.dump() + "\n" +
-                                       "{\"type\":\"source\",\"time\":1,\"path\":\"a.cu\",\"text\":"
-                                       "\"hunter2\"}\n{\"type\":\"source\",\"text\":\"hunter2");
-    const std::string line = header.to_json().dump() +
-                             "\n{\"type\":\"source\",\"path\":\"a\","
-                             "\"lines\":[\"hunter2\"]}\n";
-    write_text(dir / "symbols.ndjson", line + "{\"type\":\"end\",\"hash\":\"old\"}\n");
-    write_text(dir / "disassembly.ndjson.zst", "hunter2");
-    return dir;
-  }
-  static std::string all_text(const fs::path& dir) {
-    std::string text;
-    for (const std::string& name : file_names(dir)) {
-      const auto outcome = format::read_window(dir / name, [&](std::string_view line) {
-        text.append(line) += '\n';
-        return true;
-      });
-      text += outcome.tail;
-    }
-    return text;
-  }
-};
-
-TEST_F(RedactionTest, LeavesOutWhatIsAskedFor) {
-  const fs::path session = record_secrets();
-  const std::string before = all_text(session);
-  const fs::path copy = dir_.path() / "copy";
-  fs::create_directory(copy);
-  const base::Status status = copy_redacted(session, copy, {.source = true, .command = true});
-  ASSERT_TRUE(status) << status.text();
-  EXPECT_EQ(all_text(copy).find("hunter2"), std::string::npos);
-  EXPECT_EQ(all_text(copy).find("--token"), std::string::npos);
-  EXPECT_NE(all_text(copy).find("\"source_text\":false"), std::string::npos);
-  EXPECT_EQ(all_text(session), before) << "the session stays as it is";
-  EXPECT_EQ(read_all(copy).rows, read_all(session).rows);
-  for (const auto& problem : read_all(copy).problems) {
-    EXPECT_TRUE(problem.kind == format::Problem::Kind::TornLine) << problem.text;
-  }
-}
-
-TEST_F(RedactionTest, LeavesOutNothingElse) {
-  const fs::path session = record_secrets();
-  const fs::path copy = dir_.path() / "copy";
-  fs::create_directory(copy);
-  ASSERT_TRUE(copy_redacted(session, copy, {.source = false, .command = true}));
-  EXPECT_NE(read_text(copy / "code.1.log").find("\"text\":\"hunter2\""), std::string::npos);
-  EXPECT_EQ(read_text(copy / "code.1.log").find("--token"), std::string::npos);
-  fs::remove_all(copy);
-  fs::create_directory(copy);
-  ASSERT_TRUE(copy_redacted(session, copy, {.source = true, .command = false}));
-  EXPECT_NE(read_text(copy / "code.1.log").find("--token=hunter2"), std::string::npos);
-  EXPECT_EQ(read_text(copy / "code.1.log").find("\"text\""), std::string::npos);
-}
-
-TEST_F(RedactionTest, IsWhatIsSent) {
-  const fs::path session = record_secrets();
-  UploadRequest asked = request({session});
-  asked.redaction = {.source = true, .command = true};
-  const UploadOutcome outcome = upload(asked);
-  EXPECT_EQ(outcome.extent, Extent::All) << outcome.to_json().dump();
-  Session sent = there();
-  EXPECT_FALSE(sent.whole.contains("disassembly"));
-  const fs::path arrived = dir_.path() / "arrived";
-  fs::create_directory(arrived);
-  for (const auto& [key, window] : sent.windows) {
-    const bool is_sealed = !window.sealed.empty();
-    write_text(arrived / (key.first + "." + key.second + (is_sealed ? ".log.zst" : ".log")),
-               is_sealed ? window.sealed : window.live);
-  }
-  for (const auto& [kind, whole] : sent.whole)
-    write_text(arrived / (kind + ".ndjson"), whole.second);
-  EXPECT_EQ(all_text(arrived).find("hunter2"), std::string::npos);
-  EXPECT_EQ(read_all(arrived).rows, read_all(session).rows);
-  EXPECT_EQ(upload(asked).files_processed, 0u) << "the same again";
-}
-
-TEST_F(RedactionTest, NeedsASessionThatHasEnded) {
-  const fs::path dir = dir_.path() / "live";
-  auto writer = make_writer(test_options(dir));
-  UploadRequest asked = request({dir});
-  asked.redaction.command = true;
-  const UploadOutcome outcome = upload(asked);
-  EXPECT_EQ(outcome.extent, Extent::None);
-  EXPECT_EQ(outcome.warnings.at(0), dir.string() +
-                                        " is being written: nothing can be left out of it until it "
-                                        "has ended");
-  EXPECT_EQ(server_.posts(), 0);
+            session.string() + ": " + server_.url() + ": Service Unavailable")
+      << "what keeps it, and at once: it may not wait as long as it would have to";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "cli/gpufl_cli.hpp"
 
 #include "cli/admin_command.hpp"
+#include "cli/agent_command.hpp"
 #include "cli/analyze_command.hpp"
 #include "cli/cat_command.hpp"
 #include "cli/clean_command.hpp"
@@ -43,6 +44,7 @@ int run_gpufl(int argc, char** argv) {
   add_serve_command(program);
   add_login_command(program);
   add_upload_command(program);
+  add_agent_command(program);
   add_admin_command(program);
   add_store_command(program);
   add_diff_command(program);

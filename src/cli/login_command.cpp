@@ -57,7 +57,8 @@ base::Result<int> log_in(LoginLine line) {
   auto ingest = agent::make_ingest(*address, server, variables, {});
   if (!ingest) return fail(ingest.status().message(), kExitCannotTell);
 
-  const agent::SendAnswer answer = (*ingest)->check();
+  agent::KnownServer known;
+  const agent::SendAnswer answer = (*ingest)->check(known);
   using Verdict = agent::SendAnswer::Verdict;
   if (answer.verdict != Verdict::Stored) {
     const bool is_no = answer.verdict == Verdict::Denied && answer.status != 0;
@@ -66,10 +67,10 @@ base::Result<int> log_in(LoginLine line) {
   const base::Status status =
       kept->put(file, {server.backend_url, address->api_path, address->key});
   if (!status) return fail(status.message(), kExitCannotTell);
-  print(
-      fmt::format("logged in to {}{}; the key is in {}\n", address->url.origin(),
-                  answer.reason.empty() ? "" : ", workspace " + text::make_harmless(answer.reason),
-                  file.string()));
+  print(fmt::format(
+      "logged in to {}{}; the key is in {}\n", address->url.origin(),
+      known.workspace.empty() ? "" : ", workspace " + text::make_harmless(known.workspace),
+      file.string()));
   return kExitGood;
 }
 

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +21,7 @@
 #include "capture/identity.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/live_view.hpp"
+#include "cli/monitor_upload.hpp"
 #include "cli/print.hpp"
 #include "cli/prometheus.hpp"
 #include "cli/stop_signals.hpp"
@@ -54,7 +55,7 @@ class MetricsEndpoint {
  public:
   base::Status start(const net::Endpoint& endpoint, PrometheusOptions options) {
     router_.get("/metrics", [this, options](const auto&, const auto&) {
-      const capture::Session* session = session_.load(std::memory_order_acquire);
+      const std::shared_ptr<const capture::Session> session = attached();
       const auto board = session ? session->board() : capture::MetricBoard{};
       return net::reply_with(std::string(kPrometheusContentType), prometheus_text(board, options));
     });
@@ -78,8 +79,10 @@ class MetricsEndpoint {
     return base::Status::ok();
   }
 
-  void attach(const capture::Session* session) {
-    session_.store(session, std::memory_order_release);
+  // It is kept until another one is attached: a scrape may be reading it.
+  void attach(std::shared_ptr<const capture::Session> session) {
+    const std::lock_guard lock(mutex_);
+    session_ = std::move(session);
   }
   void stop() { server_.reset(); }
   std::string url() const {
@@ -87,7 +90,13 @@ class MetricsEndpoint {
   }
 
  private:
-  std::atomic<const capture::Session*> session_{nullptr};
+  std::shared_ptr<const capture::Session> attached() const {
+    const std::lock_guard lock(mutex_);
+    return session_;
+  }
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const capture::Session> session_;
   net::Router router_;
   std::unique_ptr<net::HttpServer> server_;
 };
@@ -171,7 +180,16 @@ class Monitor {
       return kExitCannotTell;
     }
     announce();
-    const std::string why = wait_for_end();
+    if (options_.upload) upload_ = std::make_unique<MonitorUpload>(options_, program_);
+    std::string why = wait_for_end();
+    while (why.empty()) {
+      if (const base::Status status = begin_next(); !status) {
+        terminal_.reset();
+        say("the next session cannot begin: " + status.message());
+        return kExitCannotTell;
+      }
+      why = wait_for_end();
+    }
     return finish(why);
   }
 
@@ -186,6 +204,17 @@ class Monitor {
       const auto status = metrics_.start(*options_.metrics, {options_.process_metrics});
       if (!status) return status;
     }
+    warnings_ = client::resolve_options({}, capture::process_environment(),
+                                        client::variable_names(), in_force(options_))
+                    .warnings;
+    for (const client::OptionWarning& warning : warnings_) {
+      say(text::make_harmless(warning.to_line()));
+    }
+    began_ns_ = base::monotonic_ns();
+    return begin_session();
+  }
+
+  base::Status begin_session() {
     if (options_.keep_sessions_bytes) {
       const workbench::Cleanup done = workbench::delete_old_sessions(options_.output, options_.name,
                                                                      *options_.keep_sessions_bytes);
@@ -196,19 +225,34 @@ class Monitor {
       }
     }
     capture::SessionConfig config = options_.session_config();
-    for (const client::OptionWarning& warning :
-         client::resolve_options({}, capture::process_environment(), client::variable_names(),
-                                 in_force(options_))
-             .warnings) {
-      say(text::make_harmless(warning.to_line()));
+    for (const client::OptionWarning& warning : warnings_) {
       config.events.push_back(warning.to_event());
     }
     auto session = capture::Session::start(std::move(config));
     if (!session) return session.status();
     session_ = std::move(*session);
-    started_ns_ = base::monotonic_ns();
-    metrics_.attach(session_.get());
+    session_began_ns_ = base::monotonic_ns();
+    metrics_.attach(session_);
     return base::Status::ok();
+  }
+
+  // The session has lasted as long as one may: whoever reads it need not read months.
+  base::Status begin_next() {
+    const base::Status stopped = session_->stop();
+    rows_dropped_ += rows_dropped(session_->board());
+    if (!stopped) {
+      is_broken_ = true;
+      notice("the session did not end cleanly: " + stopped.message());
+    }
+    if (const base::Status status = begin_session(); !status) return status;
+    state_.session_dir = session_->dir().string();
+    notice("recording into the next session, " + state_.session_dir);
+    return base::Status::ok();
+  }
+
+  // Where no view is drawn over it.
+  void notice(std::string_view text) const {
+    if (!terminal_) say(text);
   }
 
   void announce() {
@@ -231,21 +275,23 @@ class Monitor {
     }
   }
 
-  // Returns what ended the session.
+  // Returns what ended the recording; empty: the session has lasted as long as one may.
   std::string wait_for_end() {
-    if (view_ == View::Screen) terminal_.emplace();
-    const int64_t end_ns = options_.duration_ns ? started_ns_ + *options_.duration_ns : INT64_MAX;
+    if (view_ == View::Screen && !terminal_) terminal_.emplace();
+    const int64_t end_ns = options_.duration_ns ? began_ns_ + *options_.duration_ns : INT64_MAX;
+    const int64_t next_ns = session_began_ns_ + options_.session_length_ns;
     const int64_t refresh_ns =
         std::clamp(options_.interval_ns, kFastestRefresh_ns, kSlowestRefresh_ns);
     int64_t next_refresh_ns = base::monotonic_ns();
     while (true) {
       const int64_t now_ns = base::monotonic_ns();
       if (now_ns >= end_ns) return "the end of --duration";
+      if (now_ns >= next_ns) return {};
       if (now_ns >= next_refresh_ns) {
         refresh();
         next_refresh_ns = std::max(next_refresh_ns + refresh_ns, now_ns);
       }
-      if (!wait(std::min(next_refresh_ns, end_ns))) return "the closing of its terminal";
+      if (!wait(std::min({next_refresh_ns, end_ns, next_ns}))) return "the closing of its terminal";
       for (int number; (number = signals_.take()) != 0;) {
         if (number != SIGWINCH) return std::string(signal_name(number));
         next_refresh_ns = 0;
@@ -268,7 +314,7 @@ class Monitor {
   }
 
   void refresh() {
-    state_.elapsed_ns = base::monotonic_ns() - started_ns_;
+    state_.elapsed_ns = base::monotonic_ns() - session_began_ns_;
     state_.board = session_->board();
     if (terminal_) {
       terminal_->draw(live_view(state_, terminal_->size(), terminal_has_color()));
@@ -295,7 +341,7 @@ class Monitor {
     terminal_.reset();
     metrics_.stop();
     signals_.release();
-    const int64_t lasted_ns = base::monotonic_ns() - started_ns_;
+    const int64_t lasted_ns = base::monotonic_ns() - session_began_ns_;
     const base::Status stopped = session_->stop();
     const capture::MetricBoard board = session_->board();
     say(fmt::format("stopped by {} after {}: {} sample{}, {} missed{}; session {}", why,
@@ -303,18 +349,23 @@ class Monitor {
                     text::count(board.samples_taken), board.samples_taken == 1 ? "" : "s",
                     text::count(board.samples_missed), dropped_text(board),
                     session_->dir().string()));
-    if (stopped) return rows_dropped(board) == 0 ? kExitGood : kExitNo;
-    say("the session did not end cleanly: " + stopped.message());
-    return kExitCannotTell;
+    if (!stopped) say("the session did not end cleanly: " + stopped.message());
+    if (upload_) upload_->finish();
+    if (!stopped || is_broken_) return kExitCannotTell;
+    return rows_dropped_ + rows_dropped(board) == 0 ? kExitGood : kExitNo;
   }
 
   const MonitorOptions& options_;
   const std::string program_;
   const View view_;
   StopSignals signals_;  // before everything that starts a thread
-  std::unique_ptr<capture::Session> session_;
+  std::shared_ptr<capture::Session> session_;
   MetricsEndpoint metrics_;
-  int64_t started_ns_ = 0;
+  std::unique_ptr<MonitorUpload> upload_;
+  std::vector<client::OptionWarning> warnings_;  // of variables; each session tells of them
+  int64_t began_ns_ = 0, session_began_ns_ = 0;
+  uint64_t rows_dropped_ = 0;  // of sessions before this one
+  bool is_broken_ = false;     // one of them did not end cleanly
   LiveViewState state_;
   std::string announced_pause_;
   std::optional<Terminal> terminal_;

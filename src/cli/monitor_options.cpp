@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "cli/uploading.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -104,6 +105,12 @@ void add_monitor_options(Command command, MonitorOptions& options) {
                        "Stop after this time; by default, run until stopped",
                        store_in(options.duration_ns));
 
+  command
+      .add_duration("--session-length", {.least = "1s"},
+                    "End the session after this time, and begin the next",
+                    store_in(options.session_length_ns))
+      .default_text("30d");
+
   std::vector<std::string> backends{"auto", "none"};
   for (std::string_view backend : backend::backend_names()) {
     if (std::find(backends.begin(), backends.end(), backend) == backends.end()) {
@@ -118,6 +125,11 @@ void add_monitor_options(Command command, MonitorOptions& options) {
       .show_default();
   add_prometheus_options(command, options);
   add_log_options(command, options);
+  const Option upload = command.add_flag(
+      "--upload", options.upload,
+      "Send what is in DIR to a server, as it is recorded: the server of gpufl login or of "
+      "GPUFL_BACKEND_URL and GPUFL_API_KEY");
+  add_redaction_options(command, options.redaction, upload);
 }
 
 void add_view_option(Command command, MonitorOptions& options) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "agent/credentials.hpp"
+#include "agent/redaction.hpp"
 #include "capture/session.hpp"
 #include "cli/command_line.hpp"
 #include "net/endpoint.hpp"
@@ -24,6 +26,8 @@ struct MonitorOptions {
   std::filesystem::path output = "gpufl-logs";
   int64_t interval_ns = 1'000'000'000;
   std::optional<int64_t> duration_ns;  // none: until stopped
+  // Then the session ends, and the next begins.
+  int64_t session_length_ns = int64_t{30} * 24 * 3600 * 1'000'000'000;
   std::string backend = "auto";
   View view = View::Auto;
   uint64_t spool_bytes = uint64_t{8} << 30;
@@ -34,6 +38,9 @@ struct MonitorOptions {
   std::optional<uint64_t> keep_sessions_bytes;  // none: older sessions stay
   std::optional<net::Endpoint> metrics;
   bool process_metrics = false;
+  bool upload = false;
+  agent::ServerChoice server;
+  agent::Redaction redaction;  // of what is uploaded
 
   capture::SessionConfig session_config() const;
 };

@@ -27,6 +27,7 @@ struct UploadLine {
   bool quiet = false;
   std::optional<int64_t> timeout_ns;
   int64_t retry_for_ns = int64_t{60} * 1'000'000'000;
+  std::optional<uint64_t> retries;
   int64_t progress_every_ns = 0;
   uint64_t progress_bytes = 0;
   agent::UploadRequest request;
@@ -78,6 +79,7 @@ int run_upload(UploadLine line) {
     line.request.timeout =
         line.timeout_ns ? std::optional(milliseconds(*line.timeout_ns)) : std::nullopt;
     line.request.retry_for = milliseconds(line.retry_for_ns);
+    if (line.retries) line.request.retries = static_cast<int>(*line.retries);
     outcome = upload_visibly(std::move(line.request), {.who = kCommand,
                                                        .has_progress = !line.quiet,
                                                        .lines_every_ns = line.progress_every_ns,
@@ -97,11 +99,25 @@ int run_upload(UploadLine line) {
 }
 
 void add_pace_options(Command command, UploadLine& line) {
+  const Option retry_for =
+      command
+          .add_duration("--retry-for", {},
+                        "Give up when the server has been unreachable or busy for this long",
+                        store_in(line.retry_for_ns))
+          .default_text("1m");
   command
-      .add_duration("--retry-for", {},
-                    "Give up when the server has been unreachable or busy for this long",
-                    store_in(line.retry_for_ns))
-      .default_text("1m");
+      .add_option("--retries", line.retries,
+                  "Instead, give up after so many tries in a row, however long the server asks to "
+                  "wait before each")
+      .type_name("N")
+      .count()
+      .excludes(retry_for);
+  command
+      .add_duration("--retry-delay", {},
+                    "Pause before the first of them; later ones are longer, and never shorter than "
+                    "the server asks",
+                    [&line](int64_t ns) { line.request.retry_delay = milliseconds(ns); })
+      .default_text("1s");
   command.add_duration("--timeout", {.least = "1ms"}, "Take no longer than this altogether",
                        store_in(line.timeout_ns));
   command.add_bytes("--bandwidth", {.least = "64K"}, "Send at most this much a second",

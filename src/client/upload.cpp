@@ -26,6 +26,7 @@ using base::Json;
 // For it to end by itself once its own time is over.
 constexpr std::chrono::seconds kGrace{10};
 constexpr std::chrono::hours kWithoutLimit{24};
+constexpr int kMostRetries = 1'000'000;
 constexpr size_t kMaxOutput = size_t{16} << 20;
 
 bool is_program(const fs::path& path) {
@@ -57,8 +58,8 @@ std::vector<std::string> arguments_of(const UploadOptions& options, const fs::pa
   if (options.total_timeout_ms > 0) add("--timeout", duration(options.total_timeout_ms));
   add("--connect-timeout", duration(options.connect_timeout_ms));
   add("--read-timeout", duration(options.read_timeout_ms));
-  const int64_t retries = std::max(options.max_retries, 0);
-  add("--retry-for", std::to_string(retries * std::max(options.retry_delay_ms, 0)) + "ms");
+  add("--retries", std::to_string(std::clamp(options.max_retries, 0, kMostRetries)));
+  add("--retry-delay", duration(options.retry_delay_ms));
   if (options.report_progress) {
     if (options.progress_log_interval_ms > 0) {
       add("--progress-every", duration(options.progress_log_interval_ms));

@@ -42,9 +42,26 @@ TEST_F(UploadLogsTest, TheKeyGoesThroughAPipeAndNowhereElse) {
   EXPECT_EQ(written("read"), "gpfl_secret\n");
   EXPECT_EQ(written("words"),
             "upload --json --key-stdin --server https://a --api-path /x --timeout 300000ms "
-            "--connect-timeout 10000ms --read-timeout 30000ms --retry-for 1000ms -- "
+            "--connect-timeout 10000ms --read-timeout 30000ms --retries 1 --retry-delay "
+            "1000ms -- "
             "/logs/session\n");
   EXPECT_EQ(written("variables").find("gpfl_secret"), std::string::npos);
+}
+
+TEST_F(UploadLogsTest, RetriesAreCountedWhateverTheirNumberAndPause) {
+  program("echo \"$@\" > " + dir_.path().string() + "/words; echo '{\"success\":true}'\n");
+  UploadOptions options;
+  options.max_retries = 2'000'000'000;
+  options.retry_delay_ms = 2'000'000'000;
+  EXPECT_TRUE(upload(options).success);
+  EXPECT_NE(written("words").find("--retries 1000000 --retry-delay 2000000000ms "),
+            std::string::npos)
+      << written("words");
+  options.max_retries = -1;
+  options.retry_delay_ms = -1;
+  EXPECT_TRUE(upload(options).success);
+  EXPECT_NE(written("words").find("--retries 0 --retry-delay 1ms "), std::string::npos)
+      << written("words");
 }
 
 TEST_F(UploadLogsTest, EveryFieldOfTheResultIsFilled) {

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gpufl-agent`: what a monitor records arrives, whoever is killed meanwhile."""
 
-import random
+import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -15,7 +16,7 @@ from monitor_process import (
 )  # fmt: skip
 
 
-UNIT = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "gpufl-agent.service"
+DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 
 
 class AgentTest(MonitorTest):
@@ -82,7 +83,7 @@ class AgentTest(MonitorTest):
             return any(w["live"].count(b'"type":"host_metric"') >= 3 for w in windows)
 
         wait_until(live, "live lines")
-        self.assertIn("gpufl_agent_live_sessions 1\n", get(metrics))
+        wait_until(lambda: "gpufl_agent_live_sessions 1\n" in get(metrics), "its count")
         self.assertEqual(get(metrics.replace("/metrics", "/healthz")), "ok\n")
         self.assertEqual(self.stop(monitor), 0)
         wait_until(lambda: "gpufl_agent_complete_sessions 1\n" in get(metrics), "the end")
@@ -119,6 +120,77 @@ class AgentTest(MonitorTest):
         window = kept["windows"][("system", "1")]
         self.assertEqual((window["live"], window["final"]), ((session / "system.log").read_bytes(), True))
 
+    def test_a_drain_after_a_killed_program_sends_its_end(self):
+        monitor = self.start("--interval", "20ms")
+        wait_until(lambda: list(self.output.glob("*/system.log")), "a live file")
+        monitor.kill()
+        monitor.wait()
+        (self.output / "dead").mkdir()
+        (self.output / "dead" / "system.log").touch()
+        ended = self.drain()
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("1 of them complete", ended.stderr)
+        (kept,) = self.server.sessions.values()
+        window = kept["windows"][("system", "1")]
+        session = next(p for p in self.output.iterdir() if p.name != "dead")
+        self.assertEqual((window["live"], window["final"]), ((session / "system.log").read_bytes(), True))
+
+    def test_a_drain_has_a_time(self):
+        self.record()
+        self.server.mischief = lambda query: 503
+        ended = self.drain("--drain-for", "1s")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertIn("the time to drain is over; what is left stays here", ended.stderr)
+        self.server.mischief = None
+        self.assertEqual(self.drain("--drain-for", "1m").returncode, 0)
+
+    def test_is_a_verb_and_takes_several_folders(self):
+        self.record()
+        other = self.folder / "other"
+        self.output.rename(other)
+        self.record()
+        ended = run(GPUFL, "agent", *self.arguments, "--drain", self.output, other, HOME=str(self.folder))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("gpufl agent: drained: sent ", ended.stderr)
+        self.assertIn("2 sessions, 2 of them complete", ended.stderr)
+
+    def test_leaves_out_command_lines_of_what_is_being_written(self):
+        agent = self.agent("--no-command")
+        monitor = self.start("--interval", "20ms")
+
+        def live():
+            with self.server.lock:
+                windows = [w for s in self.server.sessions.values() for w in s["windows"].values()]
+            return [w["live"] for w in windows if w["live"].count(b"\n") > 5]
+
+        texts = wait_until(live, "live lines")
+        self.assertNotIn(b"--interval", b"".join(texts))
+        self.assertEqual(self.stop(monitor), 0)
+        wait_until(lambda: "manifest" in next(iter(self.server.sessions.values()))["whole"], "the end")
+        agent.send_signal(signal.SIGTERM)
+        self.assertEqual(agent.wait(timeout=60), 0)
+        ended = self.drain("--no-command")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(self.drain().returncode, 1, "the server has copies, with other bytes")
+
+    def test_a_monitor_uploads_what_it_records(self):
+        monitor = self.start(
+            "--interval", "20ms", "--upload", "--session-length", "1s", program=(GPUFL, "monitor"),
+            GPUFL_BACKEND_URL=self.server.url, GPUFL_API_KEY=KEY, HOME=str(self.folder),
+        )  # fmt: skip
+        wait_until(lambda: len(self.server.sessions) >= 2, "live lines of two sessions")
+        self.assertEqual(self.stop(monitor), 0, monitor.lines.text())
+        for session in self.output.iterdir():
+            self.assertTrue(self.is_there(session), monitor.lines.text())
+
+    def test_a_monitor_without_its_server_records_all_the_same(self):
+        ended = run(DAEMON, "--output", self.output, "--duration", "50ms", "--backend", "synthetic",
+                    "--interval", "10ms", "--upload", HOME=str(self.folder))  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("no server is named: run 'gpufl login URL'", ended.stderr)
+        self.assertIn("Later: gpufl upload --all ", ended.stderr)
+        self.assert_verdict(0)
+
     def test_deletes_by_policy_only_what_has_arrived(self):
         self.record()
         self.server.mischief = lambda query: 422 if query["kind"] == "window" else None
@@ -131,14 +203,32 @@ class AgentTest(MonitorTest):
         self.assertEqual(list(self.output.iterdir()), [])
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")
-    def test_the_unit_is_one(self):
-        text = UNIT.read_text(encoding="utf-8")
-        command = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE).group(1).split()
-        self.assertEqual(run(AGENT, *command[1:], "--help").returncode, 0)
-        unit = self.folder / "gpufl-agent.service"
-        unit.write_text(text.replace(command[0], str(AGENT)))
-        verified = run("systemd-analyze", "verify", unit)
-        self.assertEqual((verified.returncode, verified.stderr), (0, ""))
+    def test_the_units_are_units(self):
+        for name, program in (("gpufl-agent", AGENT), ("gpufl-server", GPUFL)):
+            with self.subTest(name):
+                text = (DEPLOY / f"{name}.service").read_text(encoding="utf-8")
+                command = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE).group(1).split()
+                self.assertEqual(run(program, *command[1:], "--help").returncode, 0)
+                unit = self.folder / f"{name}.service"
+                unit.write_text(text.replace(command[0], str(program)))
+                verified = run("systemd-analyze", "verify", unit)
+                self.assertEqual((verified.returncode, verified.stderr), (0, ""))
+
+    def job(self, *words):
+        path = f"{GPUFL.parent}:{os.environ['PATH']}"
+        return run(DEPLOY / "slurm-job.sh", *words, PATH=path, HOME=str(self.folder),
+                   KEY_FILE=str(self.key), TMPDIR=str(self.folder), SLURM_JOB_ID="7",
+                   GPUFL_BACKEND_URL=self.server.url)  # fmt: skip
+
+    def test_a_job_sends_what_it_has_recorded(self):
+        record = (DAEMON, "--output", self.folder / "gpufl-7", "--duration", "50ms", "--backend", "synthetic",
+                  "--interval", "10ms")  # fmt: skip
+        ended = self.job(*record)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("gpufl agent: drained: ", ended.stderr)
+        monitored = [p for p in (self.folder / "gpufl-7").glob("*/manifest.ndjson")]
+        self.assertTrue(any(self.is_there(p.parent) for p in monitored), monitored)
+        self.assertEqual(self.job("sh", "-c", "exit 3").returncode, 3, "the program's own")
 
     def test_says_what_is_wrong(self):
         self.assertEqual(self.drain().returncode, 2, "there is no folder")

@@ -89,10 +89,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 {
                     "channel": channel, "number": number, "end": str(len(w["live"])),
                     "state": "sealed" if w["sealed"] else "final" if w["final"] else "live",
+                    "sha256": hashlib.sha256(w["sealed"] or w["live"]).hexdigest(),
                 }
                 for (channel, number), w in session["windows"].items()
             ]  # fmt: skip
-            versions = {kind: {"version": str(version)} for kind, (version, _) in session["whole"].items()}
+            versions = {
+                kind: {"version": str(version), "sha256": hashlib.sha256(data).hexdigest()}
+                for kind, (version, data) in session["whole"].items()
+            }
             self.reply(200, state="open", page=f"w/team/#/s/{name}", windows=windows,
                        modules=list(session["modules"]), **versions)  # fmt: skip
 

@@ -54,6 +54,20 @@ class Recording(MonitorTest):
                 self.assert_verdict(0)
                 self.assertIn("gpu_util_pct", {row["metric"] for row in self.rows("device_metric")})
 
+    def test_a_session_ends_and_the_next_begins(self):
+        process = self.start("--interval", "20ms", "--session-length", "1s", "--prometheus", "0")
+        url = self.metrics_url(process)
+        wait_until(lambda: len(process.lines.matching("recording into the next session")) >= 2, "a third session")
+        self.wait_for_samples(url, 3)
+        self.assertEqual(self.stop(process), 0, process.lines.text())
+        sessions = sorted(p for p in self.output.iterdir() if p.is_dir())
+        self.assertGreaterEqual(len(sessions), 3)
+        for session in sessions:
+            verified = run(GPUFL, "verify", session)
+            self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+            printed = run(GPUFL, "cat", session, "device_metric")
+            self.assertIn("gpu_util_pct", printed.stdout)
+
     def test_kill_leaves_a_readable_session(self):
         process = self.start("--interval", "20ms")
         recorded = wait_until(lambda: self.rows("device_metric"), "rows on disk")

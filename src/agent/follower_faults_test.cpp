@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "agent/test_following.hpp"
+
+// What goes wrong for one session or for the server, seen from an agent that goes on.
+namespace gpufl::agent {
+namespace {
+
+using namespace testing;
+
+class FollowerFaultsTest : public FollowerTest {
+ protected:
+  FollowOptions draining() {
+    FollowOptions made = options();
+    made.drains = true;
+    return made;
+  }
+};
+
+TEST_F(FollowerFaultsTest, ASessionTheServerCannotTakeHoldsUpNoOther) {
+  for (int number : {1, 2, 3}) record(number);
+  server_.be_mischievous([&](const net::HttpRequest& request, Session&) {
+    const bool is_hit = request.query_value("session") == id_of(1);
+    return is_hit ? std::optional(net::problem(500)) : std::nullopt;
+  });
+  Follower follower(options());
+  std::thread thread([&] { follower.run(); });
+  EXPECT_TRUE(eventually([&] { return follower.counts().complete == 2; }));
+  is_stopped_ = true;
+  thread.join();
+  EXPECT_TRUE(is_there(2));
+  EXPECT_TRUE(is_there(3));
+}
+
+// With the pause that a running agent makes before it calls a text final.
+TEST_F(FollowerFaultsTest, ADrainWaitsForTheEndOfWhatAKilledProgramLeft) {
+  auto writer = begin(1);
+  write(*writer, 0);
+  writer->abandon();
+  FollowOptions drains = draining();
+  drains.final_after = 500ms;
+  Follower follower(drains);
+  EXPECT_EQ(follower.run(), End::Drained);
+  const Session session = server_.session(id_of(1));
+  size_t final = 0;
+  for (const auto& [key, window] : session.windows) final += window.is_final ? 1 : 0;
+  EXPECT_GT(final, 0u);
+  EXPECT_EQ(follower.counts().complete, 1u);
+}
+
+TEST_F(FollowerFaultsTest, AStartThatDiedBeforeItsFirstLineIsDrained) {
+  record(1);
+  fs::create_directories(logs_ / "run" / "dead");
+  write_text(logs_ / "run" / "dead" / "system.log", "");
+  Follower follower(draining());
+  EXPECT_EQ(follower.run(), End::Drained);
+  EXPECT_TRUE(is_there(1));
+}
+
+TEST_F(FollowerFaultsTest, ADrainHasATime) {
+  record(1);
+  server_.be_mischievous(
+      [](const net::HttpRequest&, Session&) { return std::optional(net::problem(503)); });
+  FollowOptions drains = draining();
+  drains.drain_for = 50ms;
+  std::vector<std::string> said;
+  drains.say = [&](std::string_view text) { said.emplace_back(text); };
+  EXPECT_EQ(Follower(drains).run(), End::Incomplete);
+  EXPECT_EQ(said.back(), "the time to drain is over; what is left stays here");
+}
+
+TEST_F(FollowerFaultsTest, ARestoredServerIsSentAgainWhatItLacks) {
+  record(1);
+  server_.set_generation("before");
+  FollowOptions asks = options();
+  asks.ask_server_every = 20ms;
+  Follower follower(asks);
+  std::thread thread([&] { follower.run(); });
+  EXPECT_TRUE(eventually([&] { return follower.counts().complete == 1; }));
+  server_.change(id_of(1), [](Session& session) { session = {}; });
+  server_.set_generation("after");
+  EXPECT_TRUE(eventually([&] { return is_there(1); }));
+  is_stopped_ = true;
+  thread.join();
+}
+
+TEST_F(FollowerFaultsTest, ADeletionThatWasUndoneIsNoticed) {
+  record(1);
+  server_.change(id_of(1), [](Session& session) { session.is_deleted = true; });
+  FollowOptions asks = options();
+  asks.ask_gone_every = 20ms;
+  std::atomic<int> told{0};
+  asks.say = [&](std::string_view) { ++told; };
+  Follower follower(asks);
+  std::thread thread([&] { follower.run(); });
+  EXPECT_TRUE(eventually([&] { return server_.questions() > 3; }));
+  EXPECT_EQ(follower.counts().complete, 0u);
+  EXPECT_EQ(told, 1) << "once";
+  server_.change(id_of(1), [](Session& session) { session.is_deleted = false; });
+  EXPECT_TRUE(eventually([&] { return follower.counts().complete == 1; }));
+  is_stopped_ = true;
+  thread.join();
+  EXPECT_TRUE(is_there(1));
+}
+
+TEST_F(FollowerFaultsTest, ARefusedFileIsNotAskedAboutForEver) {
+  record(1);
+  server_.be_mischievous([&](const net::HttpRequest& request, Session&) {
+    const bool is_hit = request.query_value("kind") == "window";
+    return is_hit ? std::optional(net::problem(422, "damaged")) : std::nullopt;
+  });
+  Follower follower(options());
+  std::thread thread([&] { follower.run(); });
+  EXPECT_TRUE(eventually([&] { return follower.counts().set_aside > 0; }));
+  // As long as others' sessions take: rounds enough to have asked many times.
+  record(2);
+  record(3);
+  EXPECT_TRUE(eventually([&] { return follower.counts().sessions == 3; }));
+  const int before = server_.questions();
+  record(4);
+  EXPECT_TRUE(eventually([&] { return follower.counts().sessions == 4; }));
+  is_stopped_ = true;
+  thread.join();
+  EXPECT_LE(server_.questions() - before, 8);
+}
+
+TEST_F(FollowerFaultsTest, SaysOnceWhatItCannotDelete) {
+  record(1);
+  FollowOptions deletes = draining();
+  deletes.delete_after = 0s;
+  int tried = 0;
+  deletes.delete_session = [&](const fs::path&) { ++tried; };
+  std::vector<std::string> said;
+  deletes.say = [&](std::string_view text) { said.emplace_back(text); };
+  Follower follower(deletes);
+  EXPECT_EQ(follower.run(), End::Drained);
+  EXPECT_EQ(tried, 1);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("cannot be deleted here"), std::string::npos) << said[0];
+  EXPECT_EQ(follower.counts().deleted, 0u);
+}
+
+TEST_F(FollowerFaultsTest, ASessionWithOtherBytesOnTheServerIsNeverDeleted) {
+  record(1);
+  ASSERT_EQ(Follower(draining()).run(), End::Drained);
+  server_.change(id_of(1), [](Session& session) {
+    for (auto& [key, window] : session.windows) window.sealed = "other";
+  });
+  FollowOptions deletes = draining();
+  deletes.delete_after = 0s;
+  deletes.delete_session = [](const fs::path& dir) { fs::remove_all(dir); };
+  Follower follower(deletes);
+  EXPECT_EQ(follower.run(), End::Incomplete);
+  EXPECT_TRUE(fs::exists(logs_ / "run" / id_of(1) / "manifest.ndjson"));
+}
+
+TEST_F(FollowerFaultsTest, FollowsSeveralFolders) {
+  record(1);
+  fs::rename(logs_, dir_.path() / "first");
+  record(2);
+  FollowOptions drains = draining();
+  drains.folders = {dir_.path() / "first", logs_};
+  Follower follower(drains);
+  EXPECT_EQ(follower.run(), End::Drained);
+  EXPECT_EQ(follower.counts().complete, 2u);
+  EXPECT_TRUE(is_there(2));
+}
+
+TEST_F(FollowerFaultsTest, KnowsWhatIsLeft) {
+  record(1);
+  server_.be_mischievous([](const net::HttpRequest& request, Session&) {
+    return request.method == "POST" ? std::optional(net::problem(503)) : std::nullopt;
+  });
+  Follower follower(options());
+  std::thread thread([&] { follower.run(); });
+  EXPECT_TRUE(eventually([&] { return follower.counts().left_bytes > 0; }));
+  EXPECT_TRUE(eventually([&] { return follower.counts().lag >= 1s; }));
+  server_.be_mischievous({});
+  EXPECT_TRUE(eventually([&] { return follower.counts().complete == 1; }));
+  EXPECT_TRUE(eventually([&] { return follower.counts().left_bytes == 0; }));
+  EXPECT_TRUE(eventually([&] { return follower.counts().lag == 0s; }));
+  is_stopped_ = true;
+  thread.join();
+}
+
+}  // namespace
+}  // namespace gpufl::agent
