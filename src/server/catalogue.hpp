@@ -16,9 +16,10 @@
 
 #include "workbench/list_sessions.hpp"
 
-// The sessions of a folder as they are now. A thread looks every quarter of a second, and reads again only what
-// has changed: a session that has ended costs one stat() a look, one that is recorded or was killed
-// one for each of its files. Readers get entries that never change. Any thread.
+// The sessions of a folder as they are now. A thread looks every quarter of a second, and reads
+// again only what has changed: a session that has ended costs one stat() a look, one that is
+// recorded or was killed one for each of its files. Readers get entries that never change. Any
+// thread.
 namespace gpufl::server {
 
 struct SessionEntry {

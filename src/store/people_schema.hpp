@@ -8,7 +8,8 @@
 // The tables of people, keys and logins, beside those of the catalogue in one file.
 namespace gpufl::store {
 
-// Makes the tables, or brings them up to date, or only looks whether they are. TooNew: they are newer.
+// Makes the tables, or brings them up to date, or only looks whether they are. TooNew: they are
+// newer.
 base::Status check_people_schema(sqlite::Database& database, Schema schema);
 
 // A number that grows with every change of what a Directory holds, and with nothing else.

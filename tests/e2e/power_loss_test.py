@@ -186,6 +186,7 @@ class PowerLossTest(unittest.TestCase):
         return headers
 
     def log_in(self, server):
+        self.admin("user", "add", "admin", "--role", "admin")
         self.admin("password", "admin", typed=PASSWORD + "\n")
         body = json.dumps({"user": "admin", "password": PASSWORD})
         asked = {"Content-Type": "application/json", "Origin": server.address.rstrip("/")}

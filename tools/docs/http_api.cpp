@@ -69,7 +69,7 @@ void with_routes(Use use) {
     server::AnalysisPool analysis(*cache, {}, {}, nullptr);
     server::IndexPool indexes(cache->subfolder("index"));
     server::SharedWork shared{analysis, *cache, indexes, nullptr};
-    const server::Site site(folder, std::chrono::seconds(1), *cache, shared, false);
+    const server::Site site(folder, std::chrono::seconds(1), *cache, shared);
     use(site.routes());
   }
   std::error_code ignored;
