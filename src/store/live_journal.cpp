@@ -82,19 +82,36 @@ Status LiveJournal::replay(const std::function<Status(const LiveLines&)>& write)
   return {};
 }
 
-Status LiveJournal::begin() {
+Status LiveJournal::turn() {
   std::error_code error;
   fs::create_directories(folder_, error);
   const std::set<uint64_t> before = numbers_in(folder_);
-  const fs::path path = file(before.empty() ? 1 : *before.rbegin() + 1);
+  const uint64_t number = before.empty() ? 1 : *before.rbegin() + 1;
+  const fs::path path = file(number);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return Status::from_errno(errno, "cannot begin the journal " + path.string());
-  for (const uint64_t number : before) fs::remove(file(number), error);
+  Status synced = sync_folder(folder_);
+  if (synced) synced = sync_folder(folder_.parent_path());
+  if (!synced) {
+    ::close(fd);
+    fs::remove(path, error);
+    return synced;
+  }
   if (fd_ >= 0) ::close(fd_);
   fd_ = fd;
+  number_ = number;
   bytes_ = 0;
-  if (Status synced = sync_folder(folder_); !synced) return synced;
-  return sync_folder(folder_.parent_path());
+  has_older_ = !before.empty();
+  return {};
+}
+
+Status LiveJournal::drop_older() {
+  std::error_code error;
+  for (const uint64_t number : numbers_in(folder_)) {
+    if (number < number_) fs::remove(file(number), error);
+  }
+  has_older_ = false;
+  return sync_folder(folder_);
 }
 
 void LiveJournal::add(const LiveLines& lines) {

@@ -12,7 +12,7 @@
 
 // Lines that were acknowledged before the files that they belong to were synced: one file, which is
 // synced for all who wait, instead of one of each of them. What is in it is written again after a
-// crash. One thread.
+// crash. While the files of one journal are synced, the next one takes lines. One thread.
 namespace gpufl::store {
 
 struct LiveLines {
@@ -30,12 +30,13 @@ class LiveJournal {
   LiveJournal(const LiveJournal&) = delete;
   LiveJournal& operator=(const LiveJournal&) = delete;
 
-  // Hands over what journals of before hold, in order, as far as they were synced. They stay until
-  // begin().
+  // Hands over what journals hold, in order, as far as they were synced.
   base::Status replay(const std::function<base::Status(const LiveLines&)>& write) const;
-  // Starts a new one, and removes those before it: every line of theirs is where it belongs and
-  // synced.
-  base::Status begin();
+  // Starts a new one. Those before it stay until every line of theirs is where it belongs and
+  // synced. After a failure it is as it was.
+  base::Status turn();
+  base::Status drop_older();
+  bool has_older() const { return has_older_; }
 
   void add(const LiveLines& lines);
   // What was added outlives a loss of power. After a failure nothing of it was added.
@@ -47,7 +48,9 @@ class LiveJournal {
 
   const std::filesystem::path folder_;
   int fd_ = -1;
+  uint64_t number_ = 0;
   uint64_t bytes_ = 0;
+  bool has_older_ = false;
   std::string added_;
 };
 

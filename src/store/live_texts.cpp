@@ -76,7 +76,7 @@ Status LiveTexts::cut(const fs::path& file, uint64_t size) {
 Status LiveTexts::write(const fs::path& file, uint64_t offset, std::string_view text) {
   const File out(file, O_WRONLY | O_CREAT);
   if (out.fd() < 0) return Status::from_errno(errno, "cannot write live lines");
-  unsynced_.insert(file);
+  unsynced_[file.parent_path()].insert(file);
   struct stat before{};
   if (::fstat(out.fd(), &before) != 0) return Status::from_errno(errno, "cannot write live lines");
   const int failed = write_at(out.fd(), offset, text);
@@ -86,20 +86,46 @@ Status LiveTexts::write(const fs::path& file, uint64_t offset, std::string_view 
   return Status::from_errno(failed, "cannot write live lines");
 }
 
-Status LiveTexts::sync() {
-  std::set<fs::path> folders;
-  for (const fs::path& file : unsynced_) {
+size_t LiveTexts::begin_settling() {
+  for (auto& [folder, files] : unsynced_) settling_[folder].merge(files);
+  unsynced_.clear();
+  return settling_.size();
+}
+
+std::optional<LiveTexts::Unsynced> LiveTexts::next_to_settle() const {
+  if (settling_.empty()) return std::nullopt;
+  return *settling_.begin();
+}
+
+Status LiveTexts::sync(const Unsynced& session) {
+  bool is_there = false;
+  for (const fs::path& file : session.second) {
     const File out(file, O_RDONLY);
     if (out.fd() < 0 && errno == ENOENT) continue;
     if (out.fd() < 0 || ::fsync(out.fd()) != 0) {
       return Status::from_errno(errno, "cannot sync live lines");
     }
-    folders.insert(file.parent_path());
+    is_there = true;
   }
-  for (const fs::path& folder : folders) {
-    if (Status synced = sync_folder(folder); !synced) return synced;
+  return is_there ? sync_folder(session.first) : Status();
+}
+
+Status LiveTexts::sync_all() {
+  begin_settling();
+  while (const auto next = next_to_settle()) {
+    if (Status synced = sync(*next); !synced) return synced;
+    settle(next->first);
   }
-  unsynced_.clear();
+  return {};
+}
+
+Status LiveTexts::sync_folder_of(const fs::path& folder) {
+  for (Sessions* sessions : {&settling_, &unsynced_}) {
+    const auto found = sessions->find(folder);
+    if (found == sessions->end()) continue;
+    if (Status synced = sync(*found); !synced) return synced;
+    sessions->erase(found);
+  }
   return {};
 }
 

@@ -74,8 +74,9 @@ Status SessionStore::replay_journal() {
         lines.offset, lines.text);
   });
   if (done) done = blobs_->sync();
-  if (done) done = texts_.sync();
-  if (done) done = journal_.begin();
+  if (done) done = texts_.sync_all();
+  if (done) done = journal_.turn();
+  if (done) done = journal_.drop_older();
   is_replayed_ = is_replayed_ || done;
   has_lost_texts_ = !done;
   return done;

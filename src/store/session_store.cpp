@@ -27,6 +27,7 @@ using What = Outcome::What;
 
 constexpr size_t kMostInGroup = 256;
 constexpr std::chrono::seconds kHousePace{1};
+constexpr std::chrono::milliseconds kSettleTime{10};  // at a time
 
 }  // namespace
 
@@ -157,8 +158,10 @@ std::optional<Outcome> SessionStore::prepare(Piece& piece) {
 void SessionStore::run() {
   std::unique_lock lock(mutex_);
   auto kept_house = LiveTexts::Clock::now();
+  bool is_settling = false;
   while (!is_stopping_ || !waiting_.empty()) {
-    changed_.wait_for(lock, kHousePace, [&] { return is_stopping_ || !waiting_.empty(); });
+    const auto has_work = [&] { return is_stopping_ || is_settling || !waiting_.empty(); };
+    changed_.wait_for(lock, kHousePace, has_work);
     // Pieces of one name follow each other: what becomes of one depends on that before it.
     std::vector<Waiting*> group;
     std::set<std::pair<std::string, std::string>> names;
@@ -173,6 +176,7 @@ void SessionStore::run() {
     }
     lock.unlock();
     if (!group.empty()) commit(group);
+    is_settling = settle_texts();
     if (const auto now = LiveTexts::Clock::now(); now - kept_house >= kHousePace) {
       kept_house = now;
       keep_house();
@@ -182,7 +186,9 @@ void SessionStore::run() {
   lock.unlock();
   const std::lock_guard catalogue_lock(catalogue_mutex_);
   // What cannot be synced now is replayed by the next start.
-  if (is_replayed_ && sync_texts()) (void)journal_.begin();
+  if (!is_replayed_) return;
+  const Status synced = has_lost_texts_ ? replay_journal() : texts_.sync_all();
+  if (synced && journal_.turn()) (void)journal_.drop_older();
 }
 
 void SessionStore::commit(std::vector<Waiting*>& group) {
@@ -212,7 +218,6 @@ void SessionStore::commit(std::vector<Waiting*>& group) {
       for (const auto& [name, by] : work.replaced) (void)blobs_->replace(name, by);
       for (const std::string& name : work.obsolete) (void)blobs_->remove(name);
       ++commits_;
-      if (journal_.bytes() > limits_.journal_bytes && sync_texts()) (void)journal_.begin();
     } else {
       outcomes.assign(group.size(), outcome_of(done));
       for (const std::string& name : work.placed) (void)blobs_->remove(name);
@@ -257,11 +262,43 @@ void SessionStore::keep_house() {
 }
 
 // After a failure the system would say that all is well, and the files would lack lines.
-Status SessionStore::sync_texts() {
+Status SessionStore::sync_texts_of(const fs::path& folder) {
   if (has_lost_texts_) return replay_journal();
-  const Status synced = texts_.sync();
+  const Status synced = texts_.sync_folder_of(folder);
   has_lost_texts_ = !synced;
   return synced;
+}
+
+// All files of a journal at once would keep everybody waiting for seconds, where many send. So a
+// few are synced between two groups, as many as it takes to be done when the next journal is full.
+bool SessionStore::settle_texts() {
+  const auto until = LiveTexts::Clock::now() + kSettleTime;
+  std::unique_lock lock(catalogue_mutex_);
+  if (!journal_.has_older()) {
+    if (has_lost_texts_ || journal_.bytes() <= limits_.journal_bytes || !journal_.turn()) {
+      return false;
+    }
+    to_settle_ = texts_.begin_settling();
+  }
+  while (!has_lost_texts_) {
+    const auto next = texts_.next_to_settle();
+    if (!next) {
+      (void)journal_.drop_older();
+      return false;
+    }
+    // Nobody else needs to wait for this. What others sync or remove meanwhile is synced twice.
+    lock.unlock();
+    const Status synced = LiveTexts::sync(*next);
+    lock.lock();
+    if (synced) texts_.settle(next->first);
+    has_lost_texts_ = has_lost_texts_ || !synced;
+    const double filled =
+        static_cast<double>(journal_.bytes()) / static_cast<double>(limits_.journal_bytes);
+    const double most_left = static_cast<double>(to_settle_) * (1 - filled);
+    const bool is_in_time = static_cast<double>(texts_.left_to_settle()) <= most_left;
+    if (is_in_time && LiveTexts::Clock::now() >= until) return true;
+  }
+  return false;  // they are written again first
 }
 
 // Other programs set quotas, and fill the disk.
@@ -310,7 +347,8 @@ Status SessionStore::set_deleted(int64_t workspace, std::string_view session, bo
   if (!is_deleted) std::swap(from, to);
   texts_.end(blobs_->path_of(session_prefix(workspace, id)).parent_path());
   // Where the folder has gone from, its files cannot be synced any more.
-  if (const Status synced = sync_texts(); !synced) return synced;
+  const fs::path folder = blobs_->path_of(from).parent_path();
+  if (const Status synced = sync_texts_of(folder); !synced) return synced;
   const Status done = catalogue_->transact([&]() -> Status {
     if (Status set = catalogue_->set_deleted(id, is_deleted); !set) return set;
     if (Status moved = blobs_->move_all(from, to); !moved) return moved;

@@ -127,7 +127,9 @@ class SessionStore {
   void write_live(const Group& group, std::vector<Outcome>& outcomes);
   void keep_house();
   base::Status look_for_room();
-  base::Status sync_texts();
+  base::Status sync_texts_of(const std::filesystem::path& folder);
+  // Whether there is more to do.
+  bool settle_texts();
 
   // In retention.cpp.
   base::Result<std::vector<StoredSession>> find_expired(const Workspace& workspace, int64_t now_ms);
@@ -157,7 +159,8 @@ class SessionStore {
   LiveTexts texts_;
   // Every line of the journal is in its file, as far as the system says.
   bool is_replayed_ = false;
-  // The system may have forgotten lines that it could not write. The journal still has them.
+  size_t to_settle_ = 0;  // sessions whose lines are in older journals, at first
+  // The system may have forgotten lines that it could not write. The journals still have them.
   bool has_lost_texts_ = false;
   std::vector<Expiry> expired_;
   std::chrono::steady_clock::time_point looked_;  // for what has expired

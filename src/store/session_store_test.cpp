@@ -547,6 +547,52 @@ TEST_F(SessionStoreTest, LinesThatOnlyTheJournalHasComeBack) {
   EXPECT_FALSE(fs::exists(folder_.path() / "journal/1"));
 }
 
+TEST_F(SessionStoreTest, AJournalStaysUntilTheFilesOfItsLinesAreSynced) {
+  const fs::path folder = folder_.path() / "turning";
+  LiveJournal journal(folder);
+  ASSERT_TRUE(journal.turn());
+  const auto add = [&](int64_t session, std::string_view text) {
+    journal.add({session, Channel::System, 1, 0, text});
+    ASSERT_TRUE(journal.sync());
+  };
+  const auto replayed = [&] {
+    std::string all;
+    EXPECT_TRUE(journal.replay([&](const LiveLines& lines) -> base::Status {
+      all += std::to_string(lines.session) + std::string(lines.text);
+      return {};
+    }));
+    return all;
+  };
+  add(1, "a");
+  EXPECT_FALSE(journal.has_older());
+  ASSERT_TRUE(journal.turn());
+  EXPECT_TRUE(journal.has_older());
+  EXPECT_EQ(journal.bytes(), 0U);
+  add(2, "b");
+  EXPECT_EQ(replayed(), "1a2b");
+  ASSERT_TRUE(journal.drop_older());
+  EXPECT_FALSE(journal.has_older());
+  EXPECT_EQ(replayed(), "2b");
+}
+
+TEST_F(SessionStoreTest, JournalsGiveWayWhileLinesCome) {
+  start({.journal_bytes = 2000});
+  constexpr int kSessions = 50;
+  std::vector<std::string> texts;
+  for (int i = 0; i < kSessions; ++i) {
+    const std::string id = session_id(i);
+    texts.push_back(live_text(id, Channel::System, 1, 3));
+    ASSERT_EQ(store_->take(live_piece(id, Channel::System, 1, 0, texts.back())).what, What::Stored);
+  }
+  EXPECT_TRUE(base::eventually(
+      [&] { return format::testing::file_names(folder_.path() / "journal").size() == 1; }));
+  EXPECT_FALSE(fs::exists(folder_.path() / "journal/1"));
+  for (int i = 0; i < kSessions; ++i) {
+    EXPECT_EQ(read_text(session_folder(i + 1) / format::raw_file_name(Channel::System, 1)),
+              texts[static_cast<size_t>(i)]);
+  }
+}
+
 TEST_F(SessionStoreTest, ManySendersAreCommittedTogether) {
   constexpr int kSenders = 16, kWindows = 12;
   std::vector<std::thread> threads;

@@ -25,6 +25,8 @@ SHIM = os.environ["GPUFL_POWER_SHIM"]
 ROUNDS = int(os.environ.get("GPUFL_POWER_ROUNDS", "8"))
 SEED = int(os.environ.get("GPUFL_POWER_SEED", "21"))
 SENDERS = 3
+JOURNAL_BYTES = 64 << 20  # beyond it, the server begins another
+LONG_TEXT = 12 << 20
 HEADER = json.loads((SESSIONS / "h200_torch" / "manifest.ndjson").read_text().splitlines()[0])
 PASSWORD = "correct horse battery"
 
@@ -33,9 +35,9 @@ def session_id(number):
     return f"20261115T034512Z-{number:016x}"
 
 
-def text_of(session, number, lines):
+def text_of(session, number, lines, more=""):
     header = dict(HEADER, session_id=session, channel="system", window=number)
-    events = [{"type": "event", "time": i, "name": f"{session} {number}"} for i in range(lines)]
+    events = [{"type": "event", "time": i, "name": f"{session} {number}{more}"} for i in range(lines)]
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in [header, *events])
 
 
@@ -245,6 +247,32 @@ class PowerLossTest(unittest.TestCase):
             self.assertEqual(server.ask("GET", "/api/v1/ingest", headers)[0], 200, f"loss {losses}: the key is gone")
             self.check(senders)
         self.assertGreater(sum(sender.steps for sender in senders), 4 * ROUNDS)
+
+    def test_lines_outlive_a_loss_of_power_while_their_journal_gives_way(self):
+        moments = random.Random(SEED)
+        server = self.start()
+        headers = self.make_key(server)
+        for round_ in range(2):
+            texts = {session_id(100 * (round_ + 1) + number): None for number in range(JOURNAL_BYTES // LONG_TEXT + 1)}
+            for session in texts:
+                texts[session] = text_of(session, 1, LONG_TEXT // 1000, "x" * 1000)
+                packed = subprocess.run(["zstd", "-qc"], input=texts[session].encode(), capture_output=True, check=True)
+                status, answer, _ = server.ask(
+                    "POST", f"/api/v1/events/stream?session={session}&kind=live&channel=system&number=1&offset=0",
+                    {**headers, "Content-Encoding": "zstd"}, packed.stdout)  # fmt: skip
+                self.assertEqual(status, 200, answer)
+            # The files of the first journal are synced one after the other, and lines come meanwhile.
+            sender = Sender(round_)
+            for _ in range(moments.randrange(4)):
+                self.assertEqual(sender.send(server, headers)[0], 200)
+            server.end(signal.SIGKILL)
+            self.disk.lose_power(moments)
+            server = self.start()
+            self.assertEqual(server.ask("GET", "/api/v1/ingest", headers)[0], 200)
+            self.check([sender])
+            found = [path.read_text() for path in self.data.glob("workspaces/1/sessions/*/system.1.log")]
+            for session, text in texts.items():
+                self.assertIn(text, found, session)
 
     def test_lines_whose_sync_failed_are_written_again(self):
         server = self.start(f"fsync 1 {errno.EIO} /system.")
