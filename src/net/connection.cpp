@@ -354,7 +354,9 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   // All of an answer is kept until the last of it has gone, and so it is counted.
   void keep(std::string first, std::string second) {
     shared_.unsent_bytes -= out_[0].size() + out_[1].size();
-    out_ = {std::move(first), std::move(second)};
+    // An empty text that is assigned leaves the memory of the one before.
+    out_[0].swap(first);
+    out_[1].swap(second);
     shared_.unsent_bytes += out_[0].size() + out_[1].size();
     out_sent_ = 0;
   }
@@ -397,6 +399,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     record(true);
     const bool goes_on = answer_.keeps_alive && !is_finishing_ && !(is_input_over_ && in_.empty());
     release();
+    // Many clients say nothing for a long time.
+    if (in_.empty()) in_.shrink_to_fit();
     if (!goes_on) return linger();
     wait_for_request(shared_.limits.idle_time);
     advance();

@@ -3,6 +3,7 @@
 #include "net/http_limits.hpp"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <memory>
@@ -390,6 +391,28 @@ TEST(HttpLimits, CutConnectionsLeaveNothingBehind) {
   }
   EXPECT_TRUE(base::eventually([&] { return server->stats().connections == 0; }));
   EXPECT_TRUE(ask(*server, get("/")).body == large);
+}
+
+// Of a thousand clients that have sent something large, each would hold on to tens of kilobytes.
+TEST(HttpLimits, AConnectionThatWaitsHoldsNothingOfWhatWasSaidBefore) {
+  constexpr size_t kClients = 50, kBody = size_t{1} << 20, kOfConnection = 28'000;
+  const auto held = [] {
+    const struct mallinfo2 now = ::mallinfo2();
+    return now.uordblks + now.hblkhd;
+  };
+  if (held() == 0) GTEST_SKIP() << "another allocator is in use";
+  const auto server = serve([](const HttpRequest& asked) { return text_reply(asked.body); });
+  const std::string request =
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(kBody) + "\r\n\r\n" +
+      std::string(kBody, 'b');
+  std::vector<std::unique_ptr<Client>> clients;
+  const size_t before = held();
+  for (size_t i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_unique<Client>(*server));
+    EXPECT_EQ(clients.back()->ask(request).body.size(), kBody);
+  }
+  EXPECT_TRUE(base::eventually([&] { return held() < before + kClients * kOfConnection; }))
+      << (held() - before) / kClients << " bytes of each connection";
 }
 
 }  // namespace

@@ -130,6 +130,7 @@ class Client {
   std::string take(size_t size) {
     std::string taken = in_.substr(0, size);
     in_.erase(0, size);
+    if (in_.empty()) in_.shrink_to_fit();
     return taken;
   }
   bool read_chunks(std::string& body) {
