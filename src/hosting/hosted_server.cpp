@@ -2,8 +2,8 @@
 #include "hosting/hosted_server.hpp"
 
 #include <pthread.h>
-#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "hosting/file_limit.hpp"
 #include "hosting/pages.hpp"
 #include "hosting/site_list.hpp"
 #include "hosting/streams.hpp"
@@ -75,10 +76,17 @@ class RunningHostedServer : public HostedServer {
   RunningHostedServer(const RunningHostedServer&) = delete;
   RunningHostedServer& operator=(const RunningHostedServer&) = delete;
 
-  Status listen() {
+  // `files`: so many may be open.
+  Status listen(uint64_t files) {
     net::HttpLimits limits;
     limits.workers = kWorkers;
-    limits.connections = kConnections;
+    limits.connections = std::min(kConnections, connections_within(files));
+    if (limits.connections < kConnections) {
+      engine_.complain(fmt::format(
+          "the hard limit of {} open files is enough for {} connections at a time, where {} could "
+          "be served: raise it to {} (ulimit -Hn, or LimitNOFILE= of a systemd unit)",
+          files, limits.connections, kConnections, files_for(kConnections)));
+    }
     limits.event_streams = kStreams;
     limits.queued_requests = kQueued;
     limits.body_bytes = kBodyBytes;
@@ -269,14 +277,6 @@ class RunningHostedServer : public HostedServer {
   std::thread house_;
 };
 
-// Connections, sessions that are being recorded and what is read have a file each.
-void raise_file_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);  // else it is as many as before
-}
-
 Status check_address(const HostedOptions& options) {
   const server::ServerOptions& server = options.server;
   if (!server.listen.is_loopback() && !options.allow_plain_http) {
@@ -313,7 +313,7 @@ base::Result<std::unique_ptr<HostedServer>> HostedServer::start(HostedOptions op
   const fs::path folder = fs::weakly_canonical(options.server.folder, error);
   if (error) return Status::from_errno(error.value(), options.server.folder.string());
   options.server.folder = folder;
-  raise_file_limit();
+  const uint64_t files = raise_file_limit();
   fs::create_directories(folder.parent_path(), error);
   auto lock = store::FolderLock::take(folder);
   if (!lock) return lock.status();
@@ -336,7 +336,7 @@ base::Result<std::unique_ptr<HostedServer>> HostedServer::start(HostedOptions op
   auto server =
       std::make_unique<RunningHostedServer>(std::move(options), std::move(*lock), std::move(*cache),
                                             std::move(*store), std::move(*people), std::move(oidc));
-  if (Status listening = server->listen(); !listening) return listening;
+  if (Status listening = server->listen(files); !listening) return listening;
   return std::unique_ptr<HostedServer>(std::move(server));
 }
 

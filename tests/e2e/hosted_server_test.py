@@ -8,6 +8,7 @@ import json
 import pathlib
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -23,10 +24,13 @@ GUIDE = REPOSITORY / "docs" / "guide" / "host-a-server.md"
 
 
 class Hosted:
-    def __init__(self, data, port=0):
+    def __init__(self, data, port=0, files=0):
+        def limit_files():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
         self.process = subprocess.Popen(
-            [GPUFL, "serve", "--data", data, "--listen", f"127.0.0.1:{port}"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())  # fmt: skip
+            [GPUFL, "serve", "--data", data, "--listen", f"127.0.0.1:{port}"], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=environment(), preexec_fn=limit_files if files else None)  # fmt: skip
         self.address = self.process.stdout.readline().removeprefix("GPUFlight on ").strip()
         if not self.address:
             raise AssertionError(self.process.communicate(timeout=PATIENCE_S)[1])
@@ -89,6 +93,17 @@ class HostingTest(unittest.TestCase):
         open_to_all = run(GPUFL, "serve", "--data", self.data, "--listen", "0.0.0.0:0")
         self.assertEqual(open_to_all.returncode, 64)
         self.assertIn("--allow-plain-http", open_to_all.stderr)
+
+    def test_a_low_limit_of_open_files_is_said(self):
+        self.start()
+        self.server.process.send_signal(signal.SIGTERM)
+        self.assertNotIn("open files", self.server.process.communicate(timeout=PATIENCE_S)[1])
+        self.server = Hosted(self.data, files=600)
+        headers = self.make_key()
+        self.assertEqual(self.server.ask("GET", "/api/v1/ingest", headers)[0], 200)
+        self.server.process.send_signal(signal.SIGTERM)
+        said = self.server.process.communicate(timeout=PATIENCE_S)[1]
+        self.assertRegex(said, r"600 open files is enough for 50 connections.*where 1200.*raise it to 5200")
 
     def test_a_password_comes_from_the_input_and_logs_in(self):
         self.start()
