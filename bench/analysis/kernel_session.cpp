@@ -137,13 +137,14 @@ class Steps {
 }  // namespace
 
 base::Status write_kernel_session(const std::filesystem::path& folder, size_t kernels,
-                                  const Lanes& lanes) {
+                                  const Lanes& lanes, uint64_t window_bytes) {
   namespace column = format::kernel_column;
   auto source = KernelRows::load(GPUFL_BENCH_TRACE);
   if (!source) return source.status();
   format::LogOptions options;
   options.session_dir = folder;
   options.disk_floor_bytes = 0;
+  options.window_bytes = window_bytes;
   auto log = format::LogWriter::create(options, header_of_session());
   if (!log) return log.status();
   const Dictionaries dictionaries(*source, **log);

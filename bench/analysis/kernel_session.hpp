@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 
 #include "base/status.hpp"
@@ -18,7 +19,9 @@ struct Lanes {
   bool has_outer = false;  // a scope around all of them, on a thread of its own
 };
 
+// `window_bytes`: of text, at which a window is sealed.
 base::Status write_kernel_session(const std::filesystem::path& folder, size_t kernels,
-                                  const Lanes& lanes = {});
+                                  const Lanes& lanes = {},
+                                  uint64_t window_bytes = uint64_t{64} << 20);
 
 }  // namespace gpufl::bench

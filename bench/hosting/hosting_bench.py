@@ -10,15 +10,15 @@ window on one connection, until each is acknowledged (durable) and until the tim
 
 import argparse
 import concurrent.futures
-import http.client
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import time
+
+from hosted import Server, memory_mb, share_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "bench/python"))
@@ -26,46 +26,6 @@ from bench_figures import Figures, write_result  # noqa: E402
 
 SENDERS = 8
 SMALL_EACH = 250
-
-
-class Server:
-    def __init__(self, gpufl, data):
-        self.gpufl, self.data = gpufl, data
-        self.process = subprocess.Popen([gpufl, "serve", "--data", data, "--listen", "127.0.0.1:0"],
-                                        stdout=subprocess.PIPE, text=True)  # fmt: skip
-        self.port = int(re.search(r"127\.0\.0\.1:(\d+)/", self.process.stdout.readline())[1])
-
-    def make_key(self, scope):
-        key = subprocess.run([self.gpufl, "admin", "key", "add", scope, "--scope", scope, "--data", self.data],
-                             check=True, capture_output=True, text=True).stdout.strip()  # fmt: skip
-        path = "/api/v1/ingest" if scope == "ingest" else "/api/v1/sessions"
-        while self.ask(self.connect(), key, "GET", path)[0] == 401:
-            time.sleep(0.1)
-        return key
-
-    def connect(self):
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
-
-    def ask(self, connection, key, method, target, body=None):
-        connection.request(method, target, body=body, headers={"Authorization": f"Bearer {key}"})
-        response = connection.getresponse()
-        return response.status, response.read()
-
-    def send(self, connection, key, query, body):
-        status, answer = self.ask(connection, key, "POST", f"/api/v1/events/stream?{query}", body)
-        if status != 200:
-            raise RuntimeError(f"{query}: {status} {answer[:300]}")
-
-    def peak_mb(self):
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1000
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
 
 
 def bytes_below(folder):
@@ -134,7 +94,7 @@ def main():
                 time.sleep(0.05)
             indexed = time.monotonic() - before
             kept = bytes_below(data / "workspaces") + bytes_below(data / "cache")
-            peak = server.peak_mb()
+            peak = memory_mb(server.process.pid, "VmHWM")
             small, live = [], []
             for is_live, took in ((False, small), (True, live)):
                 before = time.monotonic()
@@ -147,9 +107,9 @@ def main():
     figures.add_one("kept, with index", kept / arguments.rows, "B a kernel", at_most=7.2)
     figures.add_one("peak memory", peak, "MB")
     for what, took in (("small windows", small), ("live lines", live)):
-        total, times = took[-1], sorted(took[:-1])
+        total, times = took[-1], took[:-1]
         figures.add_one(f"{what}, {SENDERS} senders", len(times) / total, "a second")
-        figures.add_one(f"{what}, acknowledged, p99", times[int(0.99 * (len(times) - 1))] * 1e3, "ms")
+        figures.add_one(f"{what}, acknowledged, p99", share_of(times, 0.99) * 1e3, "ms")
     return write_result("hosting_bench", figures, arguments.json, rows=arguments.rows, load_before=load)
 
 

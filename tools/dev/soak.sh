@@ -13,8 +13,9 @@ declare -rA soak_parts=(
   [fuzz]="every fuzzer for its share of --minutes"
   [pythons]="the Python tests on the other CPythons in ~/.pyenv"
   [bench]="every benchmark against its bar"
+  [hosting]="a fleet that sends to one server, the agent's cost, and how soon who looks on hears of it"
 )
-readonly soak_order=(busy shapes fuzz pythons bench)
+readonly soak_order=(busy shapes fuzz pythons bench hosting)
 soak_minutes=20
 soak_folder=
 soak_failures=0
@@ -135,5 +136,16 @@ soak_bench() {
   ./dev bench || status=1
   mkdir -p "$soak_folder/figures"
   cp build/bench/*.json "$soak_folder/figures"
+  return "$status"
+}
+
+soak_hosting() {
+  local name status=0
+  mkdir -p "$soak_folder/figures"
+  for name in hosting_bench fleet_bench agent_bench live_bench; do
+    progress "$name"
+    ./dev bench "$name" || status=1
+    cp "build/bench/$name.json" "$soak_folder/figures"
+  done
   return "$status"
 }
