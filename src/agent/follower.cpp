@@ -400,6 +400,7 @@ Follower::End Follower::drained() const {
 }
 
 Follower::End Follower::run() {
+  bool was_away = false;  // the server
   while (!is_stopped()) {
     if (is_late()) {
       count_sessions();
@@ -421,6 +422,9 @@ Follower::End Follower::run() {
       round = go_round();
     }
     if (is_stopped()) break;
+    // It may have come back as another one.
+    const bool is_away = round == Round::Wait;
+    if (std::exchange(was_away, is_away) && !is_away) ask_at_ = {};
     if (round == Round::Idle) {
       set_denied(false);
       tell_trouble("");

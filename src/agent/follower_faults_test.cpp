@@ -85,6 +85,26 @@ TEST_F(FollowerFaultsTest, ARestoredServerIsSentAgainWhatItLacks) {
   thread.join();
 }
 
+TEST_F(FollowerFaultsTest, AServerThatWasAwayIsAskedAtOnceWhetherItWasRestored) {
+  record(1);
+  server_.set_generation("before");
+  FollowOptions asks = options();
+  asks.ask_server_every = 1h;
+  Follower follower(asks);
+  std::thread thread([&] { follower.run(); });
+  EXPECT_TRUE(eventually([&] { return follower.counts().complete == 1; }));
+  server_.be_mischievous(
+      [](const net::HttpRequest&, Session&) { return std::optional(net::problem(429)); });
+  record(2);
+  EXPECT_TRUE(eventually([&] { return follower.counts().waits > 0; }));
+  server_.change(id_of(1), [](Session& session) { session = {}; });
+  server_.set_generation("after");
+  server_.be_mischievous({});
+  EXPECT_TRUE(eventually([&] { return is_there(1) && is_there(2); }));
+  is_stopped_ = true;
+  thread.join();
+}
+
 TEST_F(FollowerFaultsTest, ADeletionThatWasUndoneIsNoticed) {
   record(1);
   server_.change(id_of(1), [](Session& session) { session.is_deleted = true; });
