@@ -5,17 +5,15 @@
 import hashlib
 import http.client
 import json
-import pathlib
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import unittest
 
+from hosted import HostedTest
 from monitor_process import GPUFL, PATIENCE_S, environment, run, wait_until
 from served import REPOSITORY, SESSIONS, TORCH
 
@@ -23,62 +21,9 @@ SESSION = SESSIONS / "h200_torch"
 GUIDE = REPOSITORY / "docs" / "guide" / "host-a-server.md"
 
 
-class Hosted:
-    def __init__(self, data, port=0, files=0):
-        def limit_files():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-
-        self.process = subprocess.Popen(
-            [GPUFL, "serve", "--data", data, "--listen", f"127.0.0.1:{port}"], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, env=environment(), preexec_fn=limit_files if files else None)  # fmt: skip
-        self.address = self.process.stdout.readline().removeprefix("GPUFlight on ").strip()
-        if not self.address:
-            raise AssertionError(self.process.communicate(timeout=PATIENCE_S)[1])
-        self.port = int(self.address.rstrip("/").rsplit(":", 1)[1])
-
-    def ask(self, method, target, headers=(), body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
-        try:
-            connection.request(method, target, body=body, headers=dict(headers))
-            response = connection.getresponse()
-            return response.status, response.read()
-        finally:
-            connection.close()
-
-    def end(self, how=signal.SIGTERM):
-        self.process.send_signal(how)
-        self.process.communicate(timeout=PATIENCE_S)
-
-
-class HostingTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="gpufl_hosting_")
-        self.addCleanup(folder.cleanup)
-        self.data = pathlib.Path(folder.name) / "data"
-        self.server = None
-
-    def start(self):
-        self.server = Hosted(self.data)
-        self.addCleanup(lambda server: server.process.poll() is None and server.end(signal.SIGKILL), self.server)
-
-    def admin_says(self, *arguments, typed=""):
-        return subprocess.run([GPUFL, "admin", *arguments, "--data", str(self.data)], input=typed, capture_output=True,
-                              text=True, timeout=PATIENCE_S, env=environment())  # fmt: skip
-
-    def admin(self, *arguments, typed=""):
-        ended = self.admin_says(*arguments, typed=typed)
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-        return ended.stdout
-
+class HostingTest(HostedTest):
     def store(self, *arguments):
         return run(GPUFL, "store", *arguments, "--data", self.data)
-
-    def make_key(self):
-        key = self.admin("key", "add", "test").strip()
-        self.assertRegex(key, r"^gpfl_[0-9a-f]{56}$")
-        headers = {"Authorization": f"Bearer {key}"}
-        wait_until(lambda: self.server.ask("GET", "/api/v1/ingest", headers)[0] == 200, "the key")
-        return headers
 
     def test_nothing_of_it_is_for_other_users_of_the_machine(self):
         self.start()
@@ -96,13 +41,13 @@ class HostingTest(unittest.TestCase):
 
     def test_a_low_limit_of_open_files_is_said(self):
         self.start()
-        self.server.process.send_signal(signal.SIGTERM)
-        self.assertNotIn("open files", self.server.process.communicate(timeout=PATIENCE_S)[1])
-        self.server = Hosted(self.data, files=600)
+        self.server.end()
+        self.assertNotIn("open files", self.server.log.read_text())
+        self.start(before=("sh", "-c", 'ulimit -n 600; exec "$@"', "sh"))
         headers = self.make_key()
         self.assertEqual(self.server.ask("GET", "/api/v1/ingest", headers)[0], 200)
-        self.server.process.send_signal(signal.SIGTERM)
-        said = self.server.process.communicate(timeout=PATIENCE_S)[1]
+        self.server.end()
+        said = self.server.log.read_text()
         self.assertRegex(said, r"600 open files is enough for 50 connections.*where 1200.*raise it to 5200")
 
     def test_a_password_comes_from_the_input_and_logs_in(self):

@@ -9,16 +9,15 @@ import hashlib
 import http.client
 import json
 import os
-import pathlib
 import random
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import unittest
 
-from monitor_process import GPUFL, PATIENCE_S, environment, run, wait_until
+from hosted import HostedTest
+from monitor_process import GPUFL, PATIENCE_S, run, wait_until
 from served import SESSIONS
 
 SHIM = os.environ["GPUFL_POWER_SHIM"]
@@ -90,30 +89,6 @@ class Disk:
                 (target / name).write_bytes(source.read_bytes() if source.exists() else b"")
 
 
-class Server:
-    def __init__(self, data, variables):
-        self.process = subprocess.Popen(
-            [GPUFL, "serve", "--data", data, "--listen", "127.0.0.1:0"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**environment(), **variables})  # fmt: skip
-        self.address = self.process.stdout.readline().removeprefix("GPUFlight on ").strip()
-        if not self.address:
-            raise AssertionError(self.process.communicate(timeout=PATIENCE_S)[1])
-        self.port = int(self.address.rstrip("/").rsplit(":", 1)[1])
-
-    def ask(self, method, target, headers=None, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
-        try:
-            connection.request(method, target, body=body, headers=headers or {})
-            response = connection.getresponse()
-            return response.status, response.read(), dict(response.getheaders())
-        finally:
-            connection.close()
-
-    def end(self, how):
-        self.process.send_signal(how)
-        self.process.communicate(timeout=PATIENCE_S)
-
-
 class Sender:
     """Sends the windows of a session in order: lines, the file that grows, then the window or the end of its text."""
 
@@ -139,7 +114,7 @@ class Sender:
 
     def send(self, server, headers):
         query, body = self.piece(self.steps)
-        status, answer, _ = server.ask(
+        status, answer = server.ask(
             "POST", f"/api/v1/events/stream?session={self.session}&{query}", headers, body)  # fmt: skip
         if status == 200:
             self.steps += 1
@@ -164,28 +139,17 @@ class Sender:
             test.assertIn(kept, versions, f"{folder}: manifest {manifest}")
 
 
-class PowerLossTest(unittest.TestCase):
+class PowerLossTest(HostedTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="gpufl_power_")
-        self.addCleanup(folder.cleanup)
-        self.data = pathlib.Path(folder.name) / "data"
-        self.disk = Disk(self.data, pathlib.Path(folder.name) / "disk")
+        super().setUp()
+        self.disk = Disk(self.data, self.folder / "disk")
 
     def start(self, fault=""):
-        server = Server(self.data, self.disk.environment(fault))
-        self.addCleanup(lambda: server.process.poll() is None and server.end(signal.SIGKILL))
-        return server
+        super().start(**self.disk.environment(fault))
+        return self.server
 
-    def admin(self, *arguments, typed=""):
-        ended = subprocess.run([GPUFL, "admin", *arguments, "--data", str(self.data)], input=typed, capture_output=True,
-                               text=True, timeout=PATIENCE_S, env={**environment(), **self.disk.environment()})  # fmt: skip
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-        return ended.stdout.strip()
-
-    def make_key(self, server):
-        headers = {"Authorization": "Bearer " + self.admin("key", "add", "test")}
-        wait_until(lambda: server.ask("GET", "/api/v1/ingest", headers)[0] == 200, "the key")
-        return headers
+    def admin_says(self, *arguments, typed=""):
+        return super().admin_says(*arguments, typed=typed, **self.disk.environment())
 
     def log_in(self, server):
         self.admin("user", "add", "admin", "--role", "admin")
@@ -193,7 +157,7 @@ class PowerLossTest(unittest.TestCase):
         body = json.dumps({"user": "admin", "password": PASSWORD})
         asked = {"Content-Type": "application/json", "Origin": server.address.rstrip("/")}
         wait_until(lambda: server.ask("POST", "/api/v1/login", asked, body)[0] == 200, "the login")
-        cookie = server.ask("POST", "/api/v1/login", asked, body)[2]["Set-Cookie"].split(";")[0]
+        cookie = server.exchange("POST", "/api/v1/login", asked, body)[2]["Set-Cookie"].split(";")[0]
         return {"Cookie": cookie, "Origin": server.address.rstrip("/")}
 
     def folder_of(self, number):
@@ -214,7 +178,7 @@ class PowerLossTest(unittest.TestCase):
         moments = random.Random(SEED)
         senders = [Sender(number) for number in range(SENDERS)]
         server = self.start()
-        headers = self.make_key(server)
+        headers = self.make_key()
         for losses in range(ROUNDS):
             left = threading.Semaphore(0)
 
@@ -251,13 +215,13 @@ class PowerLossTest(unittest.TestCase):
     def test_lines_outlive_a_loss_of_power_while_their_journal_gives_way(self):
         moments = random.Random(SEED)
         server = self.start()
-        headers = self.make_key(server)
+        headers = self.make_key()
         for round_ in range(2):
             texts = {session_id(100 * (round_ + 1) + number): None for number in range(JOURNAL_BYTES // LONG_TEXT + 1)}
             for session in texts:
                 texts[session] = text_of(session, 1, LONG_TEXT // 1000, "x" * 1000)
                 packed = subprocess.run(["zstd", "-qc"], input=texts[session].encode(), capture_output=True, check=True)
-                status, answer, _ = server.ask(
+                status, answer = server.ask(
                     "POST", f"/api/v1/events/stream?session={session}&kind=live&channel=system&number=1&offset=0",
                     {**headers, "Content-Encoding": "zstd"}, packed.stdout)  # fmt: skip
                 self.assertEqual(status, 200, answer)
@@ -276,7 +240,7 @@ class PowerLossTest(unittest.TestCase):
 
     def test_lines_whose_sync_failed_are_written_again(self):
         server = self.start(f"fsync 1 {errno.EIO} /system.")
-        headers = self.make_key(server)
+        headers = self.make_key()
         person = self.log_in(server)
         sender = Sender(1)
         for _ in range(2):
@@ -291,7 +255,7 @@ class PowerLossTest(unittest.TestCase):
 
     def test_a_session_that_is_deleted_keeps_its_lines(self):
         server = self.start()
-        headers = self.make_key(server)
+        headers = self.make_key()
         person = self.log_in(server)
         sender = Sender(1)
         for _ in range(2):
@@ -308,7 +272,7 @@ class PowerLossTest(unittest.TestCase):
 
     def test_after_a_sync_of_a_folder_failed_nothing_is_acknowledged(self):
         server = self.start()
-        headers = self.make_key(server)
+        headers = self.make_key()
         server.end(signal.SIGTERM)
         server = self.start(f"fsync 1 {errno.EIO} /sessions")
         senders = [Sender(number) for number in range(2)]
@@ -325,7 +289,7 @@ class PowerLossTest(unittest.TestCase):
 
     def test_every_call_that_fails_costs_an_answer_and_no_data(self):
         server = self.start()
-        headers = self.make_key(server)
+        headers = self.make_key()
         server.end(signal.SIGTERM)
         sender = Sender(1)
         moments = random.Random(SEED)
@@ -349,7 +313,7 @@ class PowerLossTest(unittest.TestCase):
 
     def test_a_full_disk_is_no_reason_not_to_start(self):
         server = self.start()
-        headers = self.make_key(server)
+        headers = self.make_key()
         sender = Sender(1)
         self.assertEqual(sender.send(server, headers)[0], 200)
         server.end(signal.SIGKILL)
