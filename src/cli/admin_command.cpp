@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -46,6 +48,7 @@ struct Options {
   uint64_t id = 0, quota = 0;
   std::optional<uint64_t> deleted_days;
   std::optional<uint64_t> keep_days, keep_bytes;  // 0: no bound
+  std::optional<std::array<int64_t, store::kHealthLevels>> health_days;
   bool is_ended = false;
 };
 
@@ -258,6 +261,26 @@ Status set_quota(People& people, const Options& options) {
   return done ? people.audit(*workspace, kActor, "quota set", std::to_string(options.quota)) : done;
 }
 
+// "7,30,90,365,1825": a number for each level.
+Status parse_health_days(const std::string& text, Options& options) {
+  std::array<int64_t, store::kHealthLevels> days{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  size_t levels = 0;
+  for (; levels < days.size(); ++levels) {
+    if (levels > 0 && (at == end || *at++ != ',')) break;
+    const auto [next, error] = std::from_chars(at, end, days[levels]);
+    if (error != std::errc() || days[levels] < 0 || days[levels] > kMostDays) break;
+    at = next;
+  }
+  if (levels < days.size() || at != end) {
+    return {Code::InvalidArgument,
+            fmt::format("'{}' is not five numbers of days, such as 7,30,90,365,1825", text)};
+  }
+  options.health_days = days;
+  return {};
+}
+
 // Says what holds now, changed or not.
 Status set_retention(People& people, const Options& options) {
   const auto workspace = workspace_of(people, options);
@@ -276,13 +299,19 @@ Status set_retention(People& people, const Options& options) {
   if (options.deleted_days) {
     retention->deleted_days = static_cast<int64_t>(*options.deleted_days);
   }
+  if (options.health_days) retention->health_days = *options.health_days;
+  std::string health_days;
+  for (const int64_t days : retention->health_days) {
+    health_days += (health_days.empty() ? "" : ", ") + std::to_string(days);
+  }
   const std::string text = fmt::format(
-      "sessions stay {}, {}; deleted ones can come back for {} days",
+      "sessions stay {}, {}; deleted ones can come back for {} days; readings of GPUs stay {} days "
+      "(of 1 s, 10 s, 1 min, 10 min, 1 h)",
       retention->keep_days ? fmt::format("{} days", *retention->keep_days)
                            : "until somebody deletes them",
       retention->keep_bytes ? text::bytes(static_cast<double>(*retention->keep_bytes)) + " at most"
                             : "as much as fits",
-      retention->deleted_days);
+      retention->deleted_days, health_days);
   if (*retention != before) {
     Status done = people.set_retention(*workspace, *retention);
     if (done) done = people.audit(*workspace, kActor, "retention set", text);
@@ -466,6 +495,13 @@ void add_admin_command(Command program) {
       .add_option("--deleted-days", options->deleted_days,
                   "Until a session that was deleted cannot come back")
       .range(0, kMostDays);
+  retention
+      .add_parsed(
+          "--health-days",
+          [options](const std::string& text) { return parse_health_days(text, *options); },
+          "How long packed readings of GPUs stay, by level: those of 1 s, 10 s, 1 min, 10 min and "
+          "1 h, such as 7,30,90,365,1825; 0: that level is not kept")
+      .type_name("DAYS");
   add_workspace_option(retention, options);
   add_verb(workspace, "list", "Their names", options, list_workspaces);
 

@@ -10,6 +10,7 @@
 #include "base/sha256.hpp"
 #include "store/folder_blobs.hpp"
 #include "store/folder_lock.hpp"
+#include "store/health.hpp"
 #include "store/inspect.hpp"
 #include "store/piece.hpp"
 #include "store/session_store.hpp"
@@ -55,6 +56,7 @@ class Copy {
     std::error_code error;
     for (const Workspace& workspace : *workspaces) {
       if (done = copy_rest(**catalogue, workspace.id); !done) return done;
+      if (done = copy_health(**catalogue, workspace.id); !done) return done;
     }
     // Folders were made on the way down, so each is listed in the one above it.
     for (fs::recursive_directory_iterator entry(target_, error);
@@ -217,6 +219,32 @@ class Copy {
       if (!entry->is_regular_file(error)) continue;
       const fs::path name = entry->path().lexically_relative(folder_);
       if (Status copied = copy_file(entry->path(), target_ / name); !copied) return copied;
+    }
+    return {};
+  }
+
+  // A blob that was followed by another one since is kept as that: what it has more is put in its
+  // place again, if its window comes again.
+  Status copy_health(Catalogue& catalogue, int64_t workspace) {
+    std::vector<HealthBlob> blobs;
+    const Status asked = catalogue.health().each_blob(
+        workspace, [&](const HealthBlob& one) { blobs.push_back(one); });
+    if (!asked) return asked;
+    for (HealthBlob blob : blobs) {
+      Status copied = {Code::NotFound, {}};
+      bool has_changed = false;
+      for (int i = 0; i < kTries && copied.code() == Code::NotFound; ++i) {
+        const std::string name = health_name(workspace, blob);
+        copied = copy_file(folder_ / name, target_ / name);
+        if (copied.code() != Code::NotFound) continue;
+        const auto now = source_->health().find_blob(blob.device, blob.level_s, blob.hour);
+        if (!now) return now.status();
+        if (!*now) copied = catalogue.health().drop_blob(blob);
+        if (*now) has_changed = (*now)->version != blob.version;
+        if (*now) blob = **now;
+      }
+      if (copied && has_changed) copied = catalogue.health().put_blob(blob);
+      if (!copied) return copied;
     }
     return {};
   }

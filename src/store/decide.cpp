@@ -128,6 +128,9 @@ Decision SessionStore::take_window(Piece& piece, const StoredSession& session, G
                                                    .bytes = piece.blob->size()});
   if (put) put = catalogue_->add_bytes(session.id, size - counted);
   if (!put) return put;
+  if (piece.channel == format::Channel::System) {
+    group.readings.emplace_back(session.id, piece.number);
+  }
   return Outcome{What::Stored, 0, {}};
 }
 

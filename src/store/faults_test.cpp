@@ -11,6 +11,7 @@
 
 #include "format/manifest.hpp"
 #include "format/seal.hpp"
+#include "store/test_faults.hpp"
 #include "store/test_pieces.hpp"
 
 // What a store makes of a disk that fails and of being killed: nothing that it acknowledged is
@@ -24,88 +25,13 @@ using base::Status;
 using base::TempDir;
 using format::Channel;
 using format::testing::read_text;
+using testing::Fault;
+using testing::FaultyBlobs;
 using testing::live_piece;
 using testing::live_text;
 using testing::session_id;
 using testing::window_piece;
 using What = Outcome::What;
-
-// Which call of the disk fails, and how. Counts down over all of them.
-struct Fault {
-  std::atomic<int> calls_left = -1;  // negative: none fails
-  Code code = Code::IoError;
-
-  Status next() {
-    if (calls_left < 0 || calls_left-- > 0) return {};
-    return {code, "a fault of the disk"};
-  }
-};
-
-class FaultyBlob : public IncomingBlob {
- public:
-  FaultyBlob(IncomingPtr blob, std::shared_ptr<Fault> fault)
-      : blob_(std::move(blob)), fault_(std::move(fault)) {}
-  Status append(std::string_view bytes) override {
-    const Status failed = fault_->next();
-    return failed ? blob_->append(bytes) : failed;
-  }
-  Status sync() override {
-    const Status failed = fault_->next();
-    return failed ? blob_->sync() : failed;
-  }
-  uint64_t size() const override { return blob_->size(); }
-  const fs::path& path() const override { return blob_->path(); }
-
- private:
-  const IncomingPtr blob_;
-  const std::shared_ptr<Fault> fault_;
-};
-
-class FaultyBlobs : public BlobStore {
- public:
-  FaultyBlobs(std::unique_ptr<BlobStore> blobs, std::shared_ptr<Fault> fault)
-      : blobs_(std::move(blobs)), fault_(std::move(fault)) {}
-  base::Result<IncomingPtr> receive() override {
-    if (Status failed = fault_->next(); !failed) return failed;
-    auto blob = blobs_->receive();
-    if (!blob) return blob;
-    return IncomingPtr(std::make_unique<FaultyBlob>(std::move(*blob), fault_));
-  }
-  Status place(IncomingBlob& blob, const std::string& name) override {
-    const Status failed = fault_->next();
-    return failed ? blobs_->place(blob, name) : failed;
-  }
-  Status link(const std::string& name, const std::string& second) override {
-    const Status failed = fault_->next();
-    return failed ? blobs_->link(name, second) : failed;
-  }
-  Status replace(const std::string& name, const std::string& by) override {
-    const Status failed = fault_->next();
-    return failed ? blobs_->replace(name, by) : failed;
-  }
-  Status make_place(const std::string& prefix) override {
-    const Status failed = fault_->next();
-    return failed ? blobs_->make_place(prefix) : failed;
-  }
-  bool exists(const std::string& name) const override { return blobs_->exists(name); }
-  Status remove(const std::string& name) override { return blobs_->remove(name); }
-  Status remove_all(const std::string& prefix) override { return blobs_->remove_all(prefix); }
-  Status move_all(const std::string& prefix, const std::string& to) override {
-    return blobs_->move_all(prefix, to);
-  }
-  Status sync() override {
-    const Status failed = fault_->next();
-    return failed ? blobs_->sync() : failed;
-  }
-  Status list(const std::string& prefix, const Visitor& see) const override {
-    return blobs_->list(prefix, see);
-  }
-  fs::path path_of(std::string_view name) const override { return blobs_->path_of(name); }
-
- private:
-  const std::unique_ptr<BlobStore> blobs_;
-  const std::shared_ptr<Fault> fault_;
-};
 
 // Every row of the catalogue has its blob, and every blob its row.
 void expect_whole(SessionStore& store, const fs::path& folder, const std::string& session) {

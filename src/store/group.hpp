@@ -33,6 +33,8 @@ struct Group {
   std::vector<std::string> obsolete;  // go once it is committed
   // Placed under the second name, to take the place of the first once it is committed.
   std::vector<std::pair<std::string, std::string>> replaced;
+  // Windows that may have readings of GPUs: session and number.
+  std::vector<std::pair<int64_t, uint64_t>> readings;
   struct Growth {
     int64_t bytes = 0;
     int64_t texts = 0;  // of them, live lines

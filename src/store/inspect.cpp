@@ -8,6 +8,7 @@
 
 #include "base/sha256.hpp"
 #include "store/folder_lock.hpp"
+#include "store/health.hpp"
 #include "store/piece.hpp"
 #include "store/session_store.hpp"
 #include "store/sqlite_catalogue.hpp"
@@ -64,10 +65,44 @@ class Check {
         check_module(session, module);
       }
     }
+    const auto workspaces = catalogue_.workspaces();
+    if (!workspaces) return workspaces.status();
+    for (const Workspace& workspace : *workspaces) {
+      if (Status checked = check_health(workspace.id); !checked) return checked;
+    }
     return found_;
   }
 
  private:
+  Status check_health(int64_t workspace) {
+    std::vector<HealthBlob> blobs;
+    const Status asked = catalogue_.health().each_blob(
+        workspace, [&](const HealthBlob& one) { blobs.push_back(one); });
+    if (!asked) return asked;
+    for (HealthBlob& blob : blobs) {
+      while (true) {
+        const std::string name = health_name(workspace, blob);
+        const auto parts = read_health_blob(folder_ / name);
+        if (parts) {
+          ++found_.blobs;
+          found_.bytes += blob.bytes;
+          break;
+        }
+        // It is followed by another one, or goes, while a server works.
+        const auto now = catalogue_.health().find_blob(blob.device, blob.level_s, blob.hour);
+        if (!now) return now.status();
+        if (!*now) break;
+        if ((*now)->version == blob.version) {
+          ++found_.problems;
+          say_(name + ": " + parts.status().message());
+          break;
+        }
+        blob = **now;
+      }
+    }
+    return {};
+  }
+
   void problem(const StoredSession& session, const std::string& name, const std::string& what) {
     ++found_.problems;
     say_(session.name + ": " + name + " " + what);

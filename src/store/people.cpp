@@ -294,14 +294,17 @@ Status People::set_quota(int64_t workspace, std::optional<int64_t> bytes) {
 base::Result<Retention> People::retention_of(int64_t workspace) {
   const std::lock_guard lock(mutex_);
   Retention retention;
-  const Status asked =
-      database_->query("SELECT keep_days, keep_bytes, deleted_days FROM workspaces WHERE id = ?",
-                       {workspace}, [&](const Row& row) {
-                         if (row.has(0)) retention.keep_days = row.integer(0);
-                         if (row.has(1))
-                           retention.keep_bytes = static_cast<uint64_t>(row.integer(1));
-                         retention.deleted_days = row.integer(2);
-                       });
+  const Status asked = database_->query(
+      "SELECT keep_days, keep_bytes, deleted_days, health_1s_days, health_10s_days, "
+      "health_1min_days, health_10min_days, health_1h_days FROM workspaces WHERE id = ?",
+      {workspace}, [&](const Row& row) {
+        if (row.has(0)) retention.keep_days = row.integer(0);
+        if (row.has(1)) retention.keep_bytes = static_cast<uint64_t>(row.integer(1));
+        retention.deleted_days = row.integer(2);
+        for (size_t level = 0; level < kHealthLevels; ++level) {
+          retention.health_days[level] = row.integer(3 + level);
+        }
+      });
   if (!asked) return asked;
   return retention;
 }
@@ -311,8 +314,12 @@ Status People::set_retention(int64_t workspace, const Retention& retention) {
   if (retention.keep_bytes) bytes = static_cast<int64_t>(*retention.keep_bytes);
   const std::lock_guard lock(mutex_);
   return change(
-      "UPDATE workspaces SET keep_days = ?, keep_bytes = ?, deleted_days = ? WHERE id = ?",
-      {retention.keep_days, bytes, retention.deleted_days, workspace});
+      "UPDATE workspaces SET keep_days = ?, keep_bytes = ?, deleted_days = ?, health_1s_days = ?, "
+      "health_10s_days = ?, health_1min_days = ?, health_10min_days = ?, health_1h_days = ? WHERE "
+      "id = ?",
+      {retention.keep_days, bytes, retention.deleted_days, retention.health_days[0],
+       retention.health_days[1], retention.health_days[2], retention.health_days[3],
+       retention.health_days[4], workspace});
 }
 
 base::Result<int64_t> People::add_user(std::string_view name) {

@@ -48,6 +48,7 @@ Status SessionStore::recover() {
     if (Status swept = sweep(workspace.id, own); !swept) return swept;
     if (Status swept = sweep_modules(workspace.id); !swept) return swept;
   }
+  if (Status swept = health_.recover(); !swept) return swept;
   return look_for_room();
 }
 

@@ -61,6 +61,7 @@ base::Result<std::unique_ptr<SessionStore>> SessionStore::open(std::unique_ptr<B
   std::unique_ptr<SessionStore> store(
       new SessionStore(std::move(blobs), std::move(catalogue), journal, limits));
   if (Status ready = store->recover(); !ready) return ready;
+  store->health_.start();
   store->thread_ = std::thread([self = store.get()] { self->run(); });
   pthread_setname_np(store->thread_.native_handle(), "gpufl-commit");
   return store;
@@ -214,6 +215,12 @@ void SessionStore::commit(std::vector<Waiting*>& group) {
       for (const auto& [workspace, growth] : work.growth) {
         admission_.add(workspace, growth.bytes, growth.texts);
       }
+      for (const Append& append : work.appends) {
+        const Piece& piece = *append.piece;
+        if (piece.channel != format::Channel::System) continue;
+        health_.note(append.session, piece.number, !piece.is_final);
+      }
+      for (const auto& [session, number] : work.readings) health_.note(session, number, false);
       // What fails of this is done at the next start.
       for (const auto& [name, by] : work.replaced) (void)blobs_->replace(name, by);
       for (const std::string& name : work.obsolete) (void)blobs_->remove(name);
@@ -356,6 +363,7 @@ Status SessionStore::set_deleted(int64_t workspace, std::string_view session, bo
   });
   if (done) admission_.set_deleted(workspace, session, is_deleted);
   if (!done) (void)blobs_->move_all(to, from);
+  if (done && !is_deleted) health_.look_again();
   return done;
 }
 

@@ -20,6 +20,7 @@
 #include "store/admission.hpp"
 #include "store/blob_store.hpp"
 #include "store/catalogue.hpp"
+#include "store/health.hpp"
 #include "store/live_journal.hpp"
 #include "store/live_texts.hpp"
 #include "store/piece.hpp"
@@ -38,6 +39,7 @@ struct StoreLimits {
   uint64_t text_bytes = uint64_t{4} << 30;   // of lines of one window; beyond: set aside
   size_t aside = 256;                        // set aside, of each workspace; beyond, the
   uint64_t aside_bytes = uint64_t{1} << 30;  // oldest go
+  HealthLimits health = {};
 };
 
 struct StoreCounts {
@@ -98,6 +100,8 @@ class SessionStore {
   base::Result<std::filesystem::path> sessions_of(int64_t workspace);
   std::filesystem::path folder_of(int64_t workspace) const;
   StoreCounts counts() const;
+  // Readings of GPUs, packed.
+  Health& health() { return health_; }
 
  private:
   struct Waiting;
@@ -107,7 +111,8 @@ class SessionStore {
       : limits_(limits),
         blobs_(std::move(blobs)),
         catalogue_(std::move(catalogue)),
-        journal_(journal) {}
+        journal_(journal),
+        health_(catalogue_mutex_, *catalogue_, *blobs_, admission_, limits.health) {}
 
   // When it starts, in recover.cpp.
   using Files = std::map<std::string, uint64_t>;  // bytes by name
@@ -166,6 +171,7 @@ class SessionStore {
   std::chrono::steady_clock::time_point looked_;  // for what has expired
   std::string generation_;
   Admission admission_;
+  Health health_;  // its own thread's, under that mutex
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

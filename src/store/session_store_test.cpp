@@ -505,6 +505,7 @@ TEST_F(SessionStoreTest, AnOlderStoreIsBroughtUpToDateAndOnlyByAServer) {
   {
     auto database =
         sqlite::Database::open(folder_.path() / "catalogue.db", sqlite::Database::Mode::Durable);
+    ASSERT_TRUE((*database)->run_script(testing::kWithoutHealth));
     const Status older = (*database)->run_script(R"(
 DROP TABLE store; DROP TABLE modules; DROP INDEX session_modules_by_content;
 ALTER TABLE session_modules DROP COLUMN sha256;

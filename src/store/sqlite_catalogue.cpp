@@ -74,8 +74,35 @@ INSERT INTO store VALUES (lower(hex(randomblob(16))));
 )";
 }
 
+// Windows that came before are packed once the store is open.
+constexpr const char* add_health() {
+  return R"(
+ALTER TABLE windows ADD COLUMN is_packed INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX windows_unpacked ON windows (session, number)
+  WHERE channel = 'system' AND is_packed = 0;
+ALTER TABLE workspaces ADD COLUMN health_1s_days INTEGER NOT NULL DEFAULT 7;
+ALTER TABLE workspaces ADD COLUMN health_10s_days INTEGER NOT NULL DEFAULT 30;
+ALTER TABLE workspaces ADD COLUMN health_1min_days INTEGER NOT NULL DEFAULT 90;
+ALTER TABLE workspaces ADD COLUMN health_10min_days INTEGER NOT NULL DEFAULT 365;
+ALTER TABLE workspaces ADD COLUMN health_1h_days INTEGER NOT NULL DEFAULT 1825;
+CREATE TABLE devices (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, workspace INTEGER NOT NULL REFERENCES workspaces (id),
+  host TEXT NOT NULL, uuid TEXT NOT NULL, name TEXT NOT NULL, seen_ms INTEGER NOT NULL,
+  last_ms INTEGER NOT NULL, UNIQUE (workspace, host, uuid));
+CREATE TABLE health (
+  device INTEGER NOT NULL REFERENCES devices (id), level_s INTEGER NOT NULL,
+  hour INTEGER NOT NULL, version INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  PRIMARY KEY (device, level_s, hour)) WITHOUT ROWID;
+CREATE INDEX health_by_hour ON health (level_s, hour);
+CREATE TABLE health_places (
+  session INTEGER NOT NULL REFERENCES sessions (id), number INTEGER NOT NULL,
+  device INTEGER NOT NULL, hour INTEGER NOT NULL,
+  PRIMARY KEY (session, number, device, hour)) WITHOUT ROWID;
+)";
+}
+
 constexpr std::array kSteps = {first_tables(), add_modules_by_content(), add_retention(),
-                               add_generation()};
+                               add_generation(), add_health()};
 
 constexpr const char* kSessionColumns =
     "SELECT id, workspace, name, is_deleted, bytes, is_pinned, is_purged, changed_ms, deleted_ms "
@@ -104,6 +131,9 @@ Workspace workspace_in(const Row& row) {
   if (row.has(3)) workspace.retention.keep_days = row.integer(3);
   if (row.has(4)) workspace.retention.keep_bytes = static_cast<uint64_t>(row.integer(4));
   workspace.retention.deleted_days = row.integer(5);
+  for (size_t level = 0; level < kHealthLevels; ++level) {
+    workspace.retention.health_days[level] = row.integer(6 + level);
+  }
   return workspace;
 }
 
@@ -182,8 +212,9 @@ Status SqliteCatalogue::renew_generation() {
 base::Result<std::vector<Workspace>> SqliteCatalogue::workspaces() {
   std::vector<Workspace> found;
   const Status asked = database_->query(
-      "SELECT id, name, quota_bytes, keep_days, keep_bytes, deleted_days FROM workspaces ORDER BY "
-      "name",
+      "SELECT id, name, quota_bytes, keep_days, keep_bytes, deleted_days, health_1s_days, "
+      "health_10s_days, health_1min_days, health_10min_days, health_1h_days FROM workspaces ORDER "
+      "BY name",
       {}, [&](const Row& row) { found.push_back(workspace_in(row)); });
   if (!asked) return asked;
   return found;
@@ -234,6 +265,7 @@ Status SqliteCatalogue::set_pinned(int64_t session, bool is_pinned) {
 
 Status SqliteCatalogue::purge(int64_t session) {
   Status done = database_->run("DELETE FROM windows WHERE session = ?", {session});
+  if (done) done = database_->run("DELETE FROM health_places WHERE session = ?", {session});
   if (done) done = database_->run("DELETE FROM files WHERE session = ?", {session});
   if (done) done = database_->run("DELETE FROM session_modules WHERE session = ?", {session});
   if (!done) return done;
@@ -267,7 +299,8 @@ base::Result<std::optional<StoredWindow>> SqliteCatalogue::find_window(int64_t s
 
 Status SqliteCatalogue::put_window(int64_t session, const StoredWindow& window) {
   return database_->run(
-      "INSERT OR REPLACE INTO windows VALUES (?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO windows (session, channel, number, state, sha256, bytes) "
+      "VALUES (?, ?, ?, ?, ?, ?)",
       {session, format::to_string(window.channel), static_cast<int64_t>(window.number),
        static_cast<int64_t>(window.state), window.sha256, static_cast<int64_t>(window.bytes)});
 }

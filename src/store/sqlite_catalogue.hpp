@@ -6,6 +6,7 @@
 
 #include "sqlite/database.hpp"
 #include "store/catalogue.hpp"
+#include "store/sqlite_health.hpp"
 
 // The catalogue as tables of an SQLite file, which other programs may use meanwhile.
 namespace gpufl::store {
@@ -55,15 +56,17 @@ class SqliteCatalogue : public Catalogue {
   base::Result<std::vector<SetAside>> list_aside_of(int64_t workspace,
                                                     std::string_view session) override;
   base::Status forget_aside(int64_t id) override;
+  HealthRows& health() override { return health_; }
 
   // For what else is kept in the same file.
   sqlite::Database& database() { return *database_; }
 
  private:
   explicit SqliteCatalogue(std::unique_ptr<sqlite::Database> database)
-      : database_(std::move(database)) {}
+      : database_(std::move(database)), health_(*database_) {}
 
   std::unique_ptr<sqlite::Database> database_;
+  SqliteHealth health_;
 };
 
 }  // namespace gpufl::store

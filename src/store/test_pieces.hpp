@@ -98,6 +98,16 @@ inline Piece live_piece(const std::string& session, format::Channel channel, uin
   return piece;
 }
 
+// Takes from a catalogue what came with packed health.
+inline constexpr const char* kWithoutHealth = R"(
+DROP TABLE health; DROP TABLE devices; DROP TABLE health_places; DROP INDEX windows_unpacked;
+ALTER TABLE windows DROP COLUMN is_packed;
+ALTER TABLE workspaces DROP COLUMN health_1s_days;
+ALTER TABLE workspaces DROP COLUMN health_10s_days;
+ALTER TABLE workspaces DROP COLUMN health_1min_days;
+ALTER TABLE workspaces DROP COLUMN health_10min_days;
+ALTER TABLE workspaces DROP COLUMN health_1h_days;)";
+
 // The first lines of a window that is being written, and more behind them.
 inline std::string live_text(const std::string& session, format::Channel channel, uint64_t number,
                              int lines) {

@@ -63,13 +63,19 @@ class HostingTest(HostedTest):
         self.start()
         said = self.admin("workspace", "retention")
         self.assertEqual(said, "sessions stay until somebody deletes them, as much as fits; "
-                               "deleted ones can come back for 30 days\n")  # fmt: skip
+                               "deleted ones can come back for 30 days; readings of GPUs stay "
+                               "7, 30, 90, 365, 1825 days (of 1 s, 10 s, 1 min, 10 min, 1 h)\n")  # fmt: skip
         said = self.admin("workspace", "retention", "--days", "90", "--size", "1G", "--deleted-days", "7")
         self.assertIn("sessions stay 90 days, ", said)
         self.assertEqual(self.admin("workspace", "retention"), said)
         self.assertIn("until somebody deletes them", self.admin("workspace", "retention", "--days", "0"))
         self.assertIn("retention set", self.admin("audit"))
         self.assertEqual(self.admin_says("workspace", "retention", "--days", "-1").returncode, 64)
+        said = self.admin("workspace", "retention", "--health-days", "1,2,3,4,0")
+        self.assertIn("stay 1, 2, 3, 4, 0 days", said)
+        for wrong in ("1,2,3,4", "1,2,3,4,5,6", "a,2,3,4,5", "1,2,3,4,-5", "1 2 3 4 5"):
+            with self.subTest(wrong):
+                self.assertEqual(self.admin_says("workspace", "retention", "--health-days", wrong).returncode, 64)
         self.assertEqual(self.admin_says("workspace", "retention", "--workspace", "none").returncode, 2)
 
     def test_a_backup_is_checked_when_it_is_restored(self):
