@@ -123,15 +123,21 @@ base::Result<OpenFile> Folder::open_file(const std::string& name) const {
 
 FileStamp Folder::stamp() const { return stamp_of(fd_); }
 
-std::vector<std::string> Folder::names() const {
+base::Result<std::vector<std::string>> Folder::names() const {
   std::vector<std::string> names;
   // A descriptor of its own, from the beginning of the folder.
   const int fd = ::openat(fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
-  if (!stream) return names;
+  const auto not_read = [this] {
+    return base::Status::from_errno(errno, "cannot read the folder " + path_.string());
+  };
+  if (!stream) return not_read();
+  errno = 0;
   while (const dirent* entry = ::readdir(stream.get())) {
     if (is_plain(entry->d_name)) names.emplace_back(entry->d_name);
+    errno = 0;
   }
+  if (errno != 0) return not_read();
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -55,8 +55,8 @@ class Folder {
   // slash.
   base::Result<Folder> open_folder(const std::string& name) const;
   base::Result<OpenFile> open_file(const std::string& name) const;
-  // Of everything in it, sorted.
-  std::vector<std::string> names() const;
+  // Of everything in it, sorted; all or none.
+  base::Result<std::vector<std::string>> names() const;
   // Of the folder itself: another one when a name has come or gone.
   FileStamp stamp() const;
 

@@ -81,9 +81,9 @@ TEST_F(FolderTest, KnowsTheNamesInIt) {
   write(inside_ / "a", "");
   const auto folder = Folder::open(inside_);
   ASSERT_TRUE(folder);
-  EXPECT_EQ(folder->names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(*folder->names(), (std::vector<std::string>{"a", "b"}));
   write(inside_ / "c", "");
-  EXPECT_EQ(folder->names().size(), 3u) << "each time anew";
+  EXPECT_EQ(folder->names()->size(), 3u) << "each time anew";
 }
 
 TEST_F(FolderTest, AnOpenFileStaysWhatItIs) {

@@ -270,7 +270,9 @@ std::optional<Follower::Round> Follower::go(const fs::path& dir, Followed& follo
 void Follower::finish(const fs::path& dir, Followed& followed) {
   constexpr milliseconds kLookAgain{5000};
   if (followed.shipper->is_settling()) return;
-  if (followed.shipper->has_set_aside()) {
+  const std::map<std::string, std::string> unread = followed.shipper->unreadable();
+  for (const auto& [name, why] : unread) tell_left(dir / name, "not sent", why, followed);
+  if (followed.shipper->has_set_aside() || !unread.empty()) {
     followed.not_before = Clock::now() + kLookAgain;
     return;
   }
@@ -329,13 +331,18 @@ void Follower::count(const fs::path& dir, Followed& followed) {
   followed.told = now;
   if (!has_refused) return;
   for (const auto& [name, why] : followed.shipper->set_aside()) {
-    if (!followed.told_aside.insert(name).second) continue;
-    {
-      const std::lock_guard lock(mutex_);
-      ++counts_.set_aside;
-    }
-    if (options_.say) options_.say((dir / name).string() + ": not taken: " + why);
+    tell_left(dir / name, "not taken", why, followed);
   }
+}
+
+void Follower::tell_left(const fs::path& file, const char* what, const std::string& why,
+                         Followed& followed) {
+  if (!followed.told_aside.insert(file.filename()).second) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ++counts_.set_aside;
+  }
+  if (options_.say) options_.say(file.string() + ": " + what + ": " + why);
 }
 
 void Follower::count_sessions() {

@@ -61,7 +61,7 @@ struct FollowCounts {
   uint64_t complete = 0;  // that ended and that the server has confirmed
   uint64_t deleted = 0;
   uint64_t gone = 0;       // that were deleted on the server
-  uint64_t set_aside = 0;  // files that it refused
+  uint64_t set_aside = 0;  // files that it refused, or that cannot be read
   uint64_t pieces = 0, bytes = 0, rows = 0;
   uint64_t left_bytes = 0;           // that are not sent yet
   std::chrono::seconds lag{0};       // for how long there has been something left
@@ -127,6 +127,9 @@ class Follower {
   bool may_delete(const std::filesystem::path& dir, const Followed& followed) const;
   void delete_session(const std::filesystem::path& dir, Followed& followed);
   void count(const std::filesystem::path& dir, Followed& followed);
+  // Once, of a file that does not go.
+  void tell_left(const std::filesystem::path& file, const char* what, const std::string& why,
+                 Followed& followed);
   void count_sessions();
   void set_denied(bool is_denied);
   bool is_drained() const;

@@ -175,6 +175,21 @@ TEST_F(FollowerFaultsTest, ASessionWithOtherBytesOnTheServerIsNeverDeleted) {
   EXPECT_TRUE(fs::exists(logs_ / "run" / id_of(1) / "manifest.ndjson"));
 }
 
+TEST_F(FollowerFaultsTest, ASessionWithAFileThatCannotBeReadIsNeverDeleted) {
+  record(1);
+  fs::create_symlink("elsewhere", logs_ / "run" / id_of(1) / "symbols.ndjson");
+  FollowOptions deletes = draining();
+  deletes.delete_after = 0s;
+  deletes.delete_session = [](const fs::path& dir) { fs::remove_all(dir); };
+  std::vector<std::string> said;
+  deletes.say = [&](std::string_view text) { said.emplace_back(text); };
+  Follower follower(deletes);
+  EXPECT_EQ(follower.run(), End::Incomplete);
+  EXPECT_TRUE(fs::exists(logs_ / "run" / id_of(1) / "manifest.ndjson"));
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("symbols.ndjson: not sent: "), std::string::npos) << said[0];
+}
+
 TEST_F(FollowerFaultsTest, FollowsSeveralFolders) {
   record(1);
   fs::rename(logs_, dir_.path() / "first");

@@ -25,17 +25,18 @@ using format::FileName;
 // A log's first line is far shorter: its command is cut at 4 KiB.
 constexpr size_t kMaxFirstLine = size_t{64} << 10;
 
-std::optional<Json> session_line_of(const OpenFile& file) {
-  std::optional<Json> first;
-  format::read_window(
+base::Result<Json> session_line_of(const OpenFile& file) {
+  const base::Status other(base::Code::Corrupt, "its first line is not that of a session");
+  base::Result<Json> first = base::Status(base::Code::NotFound, "it has no first line yet");
+  const format::UnsealOutcome outcome = format::read_window(
       file.path(),
       [&](std::string_view text) {
-        auto line = Json::parse(text, kMaxFirstLine);
-        if (line && (*line)["type"].as_string() == "session") first = std::move(*line);
+        first = Json::parse(text, kMaxFirstLine);
+        if (!first || (*first)["type"].as_string() != "session") first = other;
         return false;
       },
       kMaxFirstLine);
-  return first;
+  return outcome.status ? std::move(first) : base::Result<Json>(other);
 }
 
 // Names that come within a tick of the clock of a file system leave its time as it was.
@@ -47,12 +48,12 @@ constexpr size_t kManifestPiece = size_t{1} << 20;
 
 }  // namespace
 
-std::optional<uint64_t> window_of(const OpenFile& file) {
+base::Result<uint64_t> window_of(const OpenFile& file) {
   const auto line = session_line_of(file);
-  if (!line || (*line)["window"].as_integer() < static_cast<int64_t>(format::kFirstWindow)) {
-    return std::nullopt;
-  }
-  return static_cast<uint64_t>((*line)["window"].as_integer());
+  if (!line) return line.status();
+  const int64_t number = (*line)["window"].as_integer();
+  if (number >= static_cast<int64_t>(format::kFirstWindow)) return static_cast<uint64_t>(number);
+  return base::Status(base::Code::Corrupt, "its first line names no window");
 }
 
 const char* file_of_kind(PieceKind kind) {
@@ -74,11 +75,13 @@ base::Result<SessionFolder> SessionFolder::open(Folder folder) {
 
 base::Status SessionFolder::find_id() {
   base::Status trouble(base::Code::NotFound, folder_.path().string() + " is not a session");
-  for (const std::string& name : folder_.names()) {
+  const auto names = folder_.names();
+  if (!names) return names.status();
+  for (const std::string& name : *names) {
     if (name != format::kManifestName && !format::parse_file_name(name)) continue;
     const auto file = folder_.open_file(name);
     if (!file && file.status().code() != base::Code::NotFound) trouble = file.status();
-    const auto line = file ? session_line_of(*file) : std::nullopt;
+    const auto line = file ? session_line_of(*file) : base::Result<Json>(file.status());
     if (!line) continue;
     session_id_ = (*line)["session_id"].as_string();
     if (!session_id_.empty()) return {};
@@ -104,6 +107,7 @@ void SessionFolder::take_manifest_line(std::string_view text) {
 
 bool SessionFolder::read_manifest() {
   const auto file = folder_.open_file(format::kManifestName);
+  manifest_trouble_ = file.status();
   if (!file) return false;
   const FileStamp now = file->stamp();
   if (now == manifest_) return false;
@@ -118,7 +122,11 @@ bool SessionFolder::read_manifest() {
     const size_t held = text.size();
     const uint64_t left = now.size - manifest_read_ - held;
     text.resize(held + static_cast<size_t>(std::min<uint64_t>(left, kManifestPiece)));
-    if (!file->read(manifest_read_ + held, std::span(text).subspan(held))) break;
+    manifest_trouble_ = file->read(manifest_read_ + held, std::span(text).subspan(held));
+    if (!manifest_trouble_) {
+      manifest_ = {};  // from the beginning, the next time
+      break;
+    }
     const size_t whole = text.rfind('\n') + 1;
     for (size_t begin = 0; begin < whole;) {
       const size_t end = text.find('\n', begin);
@@ -157,6 +165,8 @@ const SessionListing& SessionFolder::list() {
   if (is_live != listing_.is_live) ++listing_.version;
   listing_.is_live = is_live;
   const bool is_told_more = read_manifest();
+  const auto trouble = manifest_trouble_.code();
+  if (trouble != base::Code::Ok && trouble != base::Code::NotFound) forget_names();
   const bool has_other_names = has_changed();
   if (has_other_names) list_names();
   if (!is_told_more && !has_other_names) return listing_;
@@ -169,26 +179,38 @@ const SessionListing& SessionFolder::list() {
   return listing_;
 }
 
+void SessionFolder::note_unreadable(const std::string& name, const base::Status& why) {
+  if (why.is_ok() || why.code() == base::Code::NotFound) return;
+  listing_.unreadable[name] = why.message();
+  is_settled_ = false;  // nothing tells of rights that were given
+}
+
 void SessionFolder::list_names() {
   listing_.versions.clear();
   listing_.windows.clear();
   listing_.modules.clear();
+  listing_.unreadable.clear();
+  note_unreadable(format::kManifestName, manifest_trouble_);
+  const auto names = folder_.names();
+  if (!names) return note_unreadable(".", names.status());
   std::map<std::pair<Channel, uint64_t>, ListedWindow> windows;
-  for (const std::string& name : folder_.names()) {
+  for (const std::string& name : *names) {
     if (name == format::kSymbolFileName || name == format::kDisassemblyFileName) {
       const auto file = folder_.open_file(name);
       const bool is_symbols = name == format::kSymbolFileName;
       const PieceKind kind = is_symbols ? PieceKind::Symbols : PieceKind::Disassembly;
       if (file) listing_.versions[kind] = file->size();
+      note_unreadable(name, file.status());
     }
     const auto parsed = format::parse_file_name(name);
     if (!parsed || !parsed->channel) continue;
     uint64_t number = parsed->window;
     if (parsed->form == FileName::Form::Live) {
       const auto file = folder_.open_file(name);
-      const auto window = file ? window_of(*file) : std::nullopt;
+      const auto window = file ? window_of(*file) : base::Result<uint64_t>(file.status());
       if (!window) {
         is_settled_ = false;  // its first line is still to come
+        if (!listing_.is_live) note_unreadable(name, window.status());
         continue;
       }
       number = *window;
@@ -198,11 +220,18 @@ void SessionFolder::list_names() {
     window = {*parsed->channel, number, name, parsed->form == FileName::Form::Sealed, 0};
   }
   for (auto& [key, window] : windows) listing_.windows.push_back(std::move(window));
-  if (const auto modules = folder_.open_folder(format::kModuleFolder)) {
-    for (const std::string& name : modules->names()) {
-      const std::string_view hash = format::module_hash_of(name);
-      if (!hash.empty()) listing_.modules.emplace_back(hash);
-    }
+  list_modules();
+}
+
+void SessionFolder::list_modules() {
+  const auto folder = folder_.open_folder(format::kModuleFolder);
+  const auto names =
+      folder ? folder->names() : base::Result<std::vector<std::string>>(folder.status());
+  note_unreadable(format::kModuleFolder, names.status());
+  if (!names) return;
+  for (const std::string& name : *names) {
+    const std::string_view hash = format::module_hash_of(name);
+    if (!hash.empty()) listing_.modules.emplace_back(hash);
   }
 }
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,10 +32,13 @@ struct SessionListing {
   std::vector<ListedWindow> windows;       // one a number: the sealed file where there is one
   std::map<PieceKind, uint64_t> versions;  // of what is replaced as a whole
   std::vector<std::string> modules;        // hashes
+  // What is there, and cannot be read as what its name says: why, by name.
+  std::map<std::string, std::string> unreadable;
 };
 
-// Which window an unsealed file is, by its first line; nothing while that is not there.
-std::optional<uint64_t> window_of(const OpenFile& file);
+// Which window an unsealed file is, by its first line. NotFound while that is not there, Corrupt
+// where it is another one.
+base::Result<uint64_t> window_of(const OpenFile& file);
 
 // The file that a kind is sent from which is replaced as a whole.
 const char* file_of_kind(PieceKind kind);
@@ -63,10 +65,13 @@ class SessionFolder {
   void take_manifest_line(std::string_view line);
   bool has_changed();
   void list_names();
+  void list_modules();
+  void note_unreadable(const std::string& name, const base::Status& why);
 
   Folder folder_;
   std::string session_id_;
-  FileStamp manifest_;          // of the file, as it was read last
+  FileStamp manifest_;  // of the file, as it was read last
+  base::Status manifest_trouble_;
   uint64_t manifest_read_ = 0;  // bytes of it, in whole lines
   // Grows with what is told, also when the manifest is written anew in a shorter form: a window
   // that was sealed counts once, one that was deleted twice.

@@ -92,6 +92,29 @@ TEST_F(SessionListingTest, KnowsModulesAndWhatIsBeside) {
   EXPECT_EQ(listing.versions.at(PieceKind::Symbols), 4u);
 }
 
+TEST_F(SessionListingTest, NamesWhatItCannotRead) {
+  const auto writer = make_writer(test_options(dir_.path()));
+  ASSERT_TRUE(writer->close(1000, {}));
+  auto session = SessionFolder::open(dir_.path());
+  ASSERT_TRUE(session);
+  EXPECT_TRUE(session->list().unreadable.empty());
+  fs::rename(dir_.path() / "manifest.ndjson", dir_.path() / "told");
+  fs::create_directory(dir_.path() / "manifest.ndjson");
+  fs::create_symlink("elsewhere", dir_.path() / "symbols.ndjson");
+  write_text(dir_.path() / "modules", "a file");
+  write_text(dir_.path() / "scope.log", "{\"type\":\"clock\",\"time\":1}\n");
+  write_text(dir_.path() / "device.log", "{\"type\":\"sess");
+  const auto unreadable = session->list().unreadable;
+  std::vector<std::string> names;
+  for (const auto& [name, why] : unreadable) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"manifest.ndjson", "modules", "scope.log",
+                                             "symbols.ndjson"}));
+  EXPECT_EQ(unreadable.at("scope.log"), "its first line is not that of a session");
+  for (const std::string& name : names) fs::remove(dir_.path() / name);
+  fs::rename(dir_.path() / "told", dir_.path() / "manifest.ndjson");
+  EXPECT_TRUE(session->list().unreadable.empty());
+}
+
 // A manifest is written anew in a shorter form at times, which tells the same.
 TEST_F(SessionListingTest, TheVersionOfAManifestOnlyGrows) {
   const uint64_t first = version_with({sealed(1), sealed(2)});

@@ -77,12 +77,13 @@ bool Shipper::has_set_aside() const {
                      [](const Entry& entry) { return !entry.second.aside.empty(); });
 }
 
-std::vector<std::string> Shipper::unreadable() const {
-  std::vector<std::string> reasons;
+std::map<std::string, std::string> Shipper::unreadable() const {
+  std::map<std::string, std::string> reasons;
+  if (listing_ != nullptr) reasons = listing_->unreadable;
   for (const Entry& entry : pieces_) {
     const auto file = open(entry);
     if (!file && file.status().code() != base::Code::NotFound) {
-      reasons.push_back(file.status().message());
+      reasons[entry.second.file] = file.status().message();
     }
   }
   return reasons;
@@ -308,7 +309,7 @@ std::optional<bool> Shipper::confirms() {
 }
 
 bool Shipper::is_all_there() const {
-  if (listing_->is_live || listing_->windows.empty()) return false;
+  if (listing_->is_live || listing_->windows.empty() || !listing_->unreadable.empty()) return false;
   return std::all_of(pieces_.begin(), pieces_.end(), [](const Entry& entry) {
     const PieceState& state = entry.second;
     return state.aside.empty() && state.is_known && state.is_same;

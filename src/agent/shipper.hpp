@@ -81,8 +81,8 @@ class Shipper {
   // What the server will not take, or contradicts: "device.3.log.zst": why.
   std::map<std::string, std::string> set_aside() const;
   bool has_set_aside() const;
-  // Files of the latest look at it that are there and cannot be read: why.
-  std::vector<std::string> unreadable() const;
+  // What is there, of the latest look at it, and cannot be read: why, by name.
+  std::map<std::string, std::string> unreadable() const;
   const std::string& page() const { return known_.page; }
 
   // Asks the server once more, and says whether it has every file of a session that has ended, byte

@@ -71,7 +71,8 @@ Shipper::Attempt Shipper::send_live(const ListedWindow& window, Ingest& by) {
   }
   if (state.is_known && listing_->is_live) return Attempt::Nothing;
   const auto file = folder_.folder().open_file(window.file);
-  if (!file || window_of(*file) != window.number) {
+  const auto number = file ? window_of(*file) : base::Result<uint64_t>(file.status());
+  if (!number || *number != window.number) {
     if (!file || window.file == format::live_file_name(window.channel)) return Attempt::Moved;
     set_aside(state, "its first line is not that of the window");
     return Attempt::Done;

@@ -343,6 +343,8 @@ TEST_F(ShipperTest, SendsNothingThatALinkLeadsTo) {
   EXPECT_EQ(run(shipper), Step::Idle);
   EXPECT_FALSE((there().windows.contains({"device", "1"})));
   EXPECT_EQ(there().whole.count("symbols"), 0u);
+  EXPECT_EQ(shipper.unreadable().size(), 2u);
+  EXPECT_EQ(shipper.confirms(), false);
 }
 
 }  // namespace

@@ -60,11 +60,13 @@ class Upload {
     for (const auto& [name, why] : shipper.set_aside()) {
       warn((session / name).string() + ": not taken: " + why);
     }
+    const std::map<std::string, std::string> unread = shipper.unreadable();
+    for (const auto& [name, why] : unread) warn((session / name).string() + ": not sent: " + why);
     outcome_.files_processed += shipper.counts().files;
     outcome_.files_known += shipper.counts().known;
     outcome_.rows += shipper.counts().rows;
     outcome_.bytes += shipper.counts().bytes;
-    if (!has_arrived || shipper.has_set_aside()) return;
+    if (!has_arrived || shipper.has_set_aside() || !unread.empty()) return;
     outcome_.session_ids.push_back(shipper.session_id());
     if (!shipper.page().empty()) outcome_.pages.push_back(shipper.page());
   }
@@ -72,12 +74,11 @@ class Upload {
   // By the server itself, which also says where people see it.
   bool is_confirmed(Shipper& shipper, const fs::path& session) {
     const std::optional<bool> has_all = shipper.confirms();
-    if (has_all.value_or(true) || shipper.is_live() || shipper.has_set_aside()) return true;
-    const std::vector<std::string> unread = shipper.unreadable();
-    for (const std::string& why : unread) warn(why);
-    if (unread.empty()) {
-      warn(session.string() + ": the server has lost a part of it meanwhile; upload it again");
+    if (has_all.value_or(true) || shipper.is_live() || shipper.has_set_aside() ||
+        !shipper.unreadable().empty()) {
+      return true;
     }
+    warn(session.string() + ": the server has lost a part of it meanwhile; upload it again");
     return false;
   }
 

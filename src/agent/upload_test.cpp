@@ -91,6 +91,17 @@ TEST_F(UploadTest, APartIsNotAll) {
   EXPECT_TRUE(outcome.session_ids.empty());
 }
 
+TEST_F(UploadTest, WhatCannotBeReadIsMissing) {
+  const fs::path session = record("one");
+  fs::create_symlink("elsewhere", session / "disassembly.ndjson.zst");
+  const UploadOutcome outcome = upload(request({session}));
+  EXPECT_EQ(outcome.extent, Extent::Part);
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_TRUE(outcome.warnings[0].starts_with((session / "disassembly.ndjson.zst").string() +
+                                              ": not sent: "))
+      << outcome.warnings[0];
+}
+
 TEST_F(UploadTest, NothingIsNone) {
   const fs::path session = record("one");
   UploadRequest asked = request({session});
