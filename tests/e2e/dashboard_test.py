@@ -6,6 +6,7 @@ Ends with code 77, a visible skip, where the program lacks the dashboard althoug
 purpose: --without-dashboard says that it was.
 """
 
+import contextlib
 import gzip
 import html.parser
 import os
@@ -150,7 +151,10 @@ class WithoutDashboard(ServeTest):
 
 
 def listening_port(pid):
-    sockets = {os.readlink(fd) for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir()}
+    sockets = set()
+    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed since it was listed
+            sockets.add(os.readlink(fd))
     for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
         words = line.split()
         if words[3] == "0A" and f"socket:[{words[9]}]" in sockets:  # it listens

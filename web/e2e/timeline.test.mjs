@@ -93,7 +93,8 @@ test("search counts and steps, and arrows go along the row", { skip: whyNoBrowse
   await page.goto(server.at(`/s/${id}/timeline`));
   await settled(page);
   await page.keyboard.press("/");
-  await page.keyboard.type("scale");
+  // Slowly enough that a search begins between two letters, which must not take the later one back.
+  await page.keyboard.type("scale", { delay: 225 });
   await page.getByText(`${matches} matches`).waitFor();
   const card = page.locator(".tlp-card dl").first();
   const first = await card.innerText();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds events by name: how many there are, and the next or the one before.
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { count, plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
 import type { Timeline, TimelineState } from "../../timeline";
@@ -12,13 +12,26 @@ export function SearchBox({ timeline, state }: { timeline: Timeline; state: Time
   const input = useRef<HTMLInputElement>(null);
   const { search } = state;
   const [text, setText] = useState(search.text);
-  // A link that is opened has its own.
-  useEffect(() => setText(search.text), [search.text]);
+  const asked = useRef(search.text);
+  const ask = useCallback(
+    (wanted: string) => {
+      asked.current = wanted;
+      timeline.search(wanted);
+    },
+    [timeline],
+  );
+  // A link that is opened has its own; what comes back of our own is older than what was typed since.
+  useEffect(() => {
+    const current = timeline.state.search.text;
+    if (current === asked.current) return;
+    asked.current = current;
+    setText(current);
+  }, [search.text, timeline]);
   useEffect(() => {
     if (text === timeline.state.search.text) return;
-    const timer = setTimeout(() => timeline.search(text), AFTER_MS);
+    const timer = setTimeout(() => ask(text), AFTER_MS);
     return () => clearTimeout(timer);
-  }, [text, timeline]);
+  }, [text, timeline, ask]);
   const go = (direction: "forward" | "backward") => timeline.search(text, direction, true);
   useKeys([
     { keys: "/", what: "Search events", run: () => input.current?.focus() },
@@ -29,7 +42,7 @@ export function SearchBox({ timeline, state }: { timeline: Timeline; state: Time
     if (event.key === "Enter") {
       event.preventDefault();
       if (text === search.text) go(event.shiftKey ? "backward" : "forward");
-      else timeline.search(text);
+      else ask(text);
     } else if (event.key === "Escape") {
       event.preventDefault();
       event.stopPropagation();
