@@ -92,8 +92,9 @@ base::Result<int64_t> user_of(const People& people, const Options& options) {
 Status tell_invitation(People& people, int64_t user, const std::string& name) {
   const auto secret = people.invite(user, now_ms() + kDay_ms);
   if (!secret) return secret.status();
-  const Status noted = people.audit(0, kActor, "link to set a password made", name);
-  if (!noted) return noted;
+  if (Status noted = people.audit(0, kActor, "link to set a password made", name); !noted) {
+    return noted;
+  }
   print(
       fmt::format("Opening the server's address with this behind it sets a password, once, within "
                   "a day:\n#invitation={}\n",
@@ -293,8 +294,8 @@ Status set_retention(People& people, const Options& options) {
     if (*options.keep_days > 0) retention->keep_days = static_cast<int64_t>(*options.keep_days);
   }
   if (options.keep_bytes) {
-    retention->keep_bytes.reset();
-    if (*options.keep_bytes > 0) retention->keep_bytes = *options.keep_bytes;
+    retention->keep_bytes = options.keep_bytes;
+    if (*options.keep_bytes == 0) retention->keep_bytes.reset();
   }
   if (options.deleted_days) {
     retention->deleted_days = static_cast<int64_t>(*options.deleted_days);

@@ -125,7 +125,7 @@ Status SessionStore::sweep_modules(int64_t workspace) {
     admission_.add(workspace, static_cast<int64_t>(module.bytes));
   }
   std::vector<std::string> unknown;
-  const Status listed =
+  Status listed =
       blobs_->list(workspace_prefix(workspace, "modules"), [&](const std::string& name, uint64_t) {
         if (!known.contains(name)) unknown.push_back(name);
       });
