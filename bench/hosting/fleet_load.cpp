@@ -155,6 +155,7 @@ class Agent {
         retry = Clock::now() + pause;
       }
     }
+    std::this_thread::sleep_until(end);
     finish();
   }
 
@@ -291,7 +292,7 @@ class Agent {
     }
     if (!net::make_compressor(net::Encoding::Zstd)->add(lines, true, packed)) std::abort();
     piece.body = net::RequestBody::of(packed);
-    const agent::SendAnswer answer = send("lines", piece, packed.size());
+    const agent::SendAnswer answer = send(is_final ? "end" : "lines", piece, packed.size());
     switch (answer.verdict) {
       case Verdict::Stored:
       case Verdict::Known:

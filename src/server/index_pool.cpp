@@ -62,9 +62,9 @@ bool is_part(const OpenIndex& open) {
 }  // namespace
 
 struct IndexPool::Entry {
-  Entry(const std::filesystem::path& dir, const std::filesystem::path& cache,
+  Entry(const std::filesystem::path& session, const std::filesystem::path& cache,
         const index::ReadLimits& limits)
-      : index(dir, cache, own_time(limits)), use(use_of(cache)) {}
+      : dir(session), index(session, cache, own_time(limits)), use(use_of(cache)) {}
 
   static std::optional<FolderUse> use_of(const std::filesystem::path& cache) {
     std::error_code ignored;
@@ -77,6 +77,7 @@ struct IndexPool::Entry {
     return limits;
   }
 
+  const std::filesystem::path dir;
   // Of the thread that works on it:
   std::chrono::nanoseconds waited{0};  // for its turn
   index::SessionIndex index;
@@ -87,6 +88,7 @@ struct IndexPool::Entry {
   std::string stamp;                   // of the catalogue: what is asked for
   std::optional<std::string> updated;  // what the last update was for; none: there was none
   bool is_waiting = false;             // or is worked on
+  bool is_wanted = false;              // somebody has asked for it
   base::Status status;
   uint64_t used = 0;
   uint64_t bytes = 0;  // of memory
@@ -121,8 +123,11 @@ void IndexPool::run() {
   pthread_setname_np(pthread_self(), "gpufl-index");
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return is_stopping_ || !waiting_.empty(); });
+    const auto may_prepare = [this] { return !preparing_ && !to_prepare_.empty(); };
+    changed_.wait(lock, [&] { return is_stopping_ || !waiting_.empty() || may_prepare(); });
     if (is_stopping_) return;
+    if (waiting_.empty()) begin_preparing();
+    if (waiting_.empty()) continue;
     const std::shared_ptr<Entry> entry = std::move(waiting_.front());
     waiting_.pop_front();
     const std::string stamp = entry->stamp;
@@ -146,6 +151,10 @@ void IndexPool::finish(const std::shared_ptr<Entry>& entry, const std::string& s
   if (outcome.status) entry->updated = stamp;
   entry->is_waiting = false;
   if (entry->is_dropped) return;
+  if (entry == preparing_ && !outcome.is_paused) {
+    preparing_.reset();
+    if (!entry->is_wanted) return drop(entries_.find(entry->dir));
+  }
   if (outcome.is_paused) {
     entry->is_waiting = true;
     waiting_.push_back(entry);
@@ -215,12 +224,16 @@ base::Status IndexPool::show(Entry& entry) {
   return {};
 }
 
+std::shared_ptr<IndexPool::Entry> IndexPool::make_entry(const SessionEntry& session) {
+  auto entry = std::make_shared<Entry>(session.dir, folder_ / name_hash(session.dir.string()),
+                                       limits_.window);
+  entry->used = ++uses_;
+  return entry;
+}
+
 std::shared_ptr<IndexPool::Entry> IndexPool::entry_of(const SessionEntry& session) {
   std::shared_ptr<Entry>& entry = entries_[session.dir];
-  if (entry == nullptr) {
-    entry = std::make_shared<Entry>(session.dir, folder_ / name_hash(session.dir.string()),
-                                    limits_.window);
-  }
+  if (entry == nullptr) entry = make_entry(session);
   entry->used = ++uses_;
   const std::shared_ptr<Entry> result = entry;
   drop_unused();
@@ -228,26 +241,52 @@ std::shared_ptr<IndexPool::Entry> IndexPool::entry_of(const SessionEntry& sessio
 }
 
 void IndexPool::drop_unused() {
-  while (entries_.size() > 1 && (entries_.size() > limits_.sessions || bytes_ > limits_.bytes)) {
+  // What is prepared takes nobody's place.
+  const size_t most = limits_.sessions + (preparing_ && !preparing_->is_wanted ? 1 : 0);
+  while (entries_.size() > 1 && (entries_.size() > most || bytes_ > limits_.bytes)) {
     const auto oldest = std::min_element(
         entries_.begin(), entries_.end(),
         [](const auto& a, const auto& b) { return a.second->used < b.second->used; });
-    const std::shared_ptr<Entry> entry = oldest->second;
-    entries_.erase(oldest);
-    bytes_ -= entry->bytes;
-    entry->is_dropped = true;
-    // Whoever waits for it gets what there is.
-    const auto waiting = std::find(waiting_.begin(), waiting_.end(), entry);
-    if (waiting == waiting_.end()) continue;
-    waiting_.erase(waiting);
-    entry->is_waiting = false;
-    changed_.notify_all();
+    drop(oldest);
   }
+}
+
+void IndexPool::drop(Entries::iterator unused) {
+  const std::shared_ptr<Entry> entry = unused->second;
+  entries_.erase(unused);
+  bytes_ -= entry->bytes;
+  entry->is_dropped = true;
+  if (entry == preparing_) preparing_.reset();
+  // Whoever waits for it gets what there is.
+  const auto waiting = std::find(waiting_.begin(), waiting_.end(), entry);
+  if (waiting == waiting_.end()) return;
+  waiting_.erase(waiting);
+  entry->is_waiting = false;
+  changed_.notify_all();
+}
+
+void IndexPool::prepare(SessionPtr session) {
+  {
+    const std::lock_guard lock(mutex_);
+    const std::filesystem::path& dir = session->dir;
+    to_prepare_.insert_or_assign(dir, std::move(session));
+  }
+  changed_.notify_all();
+}
+
+void IndexPool::begin_preparing() {
+  const SessionPtr session = std::move(to_prepare_.begin()->second);
+  to_prepare_.erase(to_prepare_.begin());
+  const auto known = entries_.find(session->dir);
+  if (known != entries_.end()) return begin_update(known->second, *session);
+  preparing_ = make_entry(*session);
+  entries_.emplace(session->dir, preparing_);
+  begin_update(preparing_, *session);
 }
 
 IndexCounts IndexPool::counts() const {
   const std::lock_guard lock(mutex_);
-  return {entries_.size(), waiting_.size(), bytes_};
+  return {entries_.size(), waiting_.size() + to_prepare_.size(), bytes_};
 }
 
 bool IndexPool::is_damaged(const SessionEntry& session) const {
@@ -256,16 +295,20 @@ bool IndexPool::is_damaged(const SessionEntry& session) const {
   return entry != entries_.end() && server::is_damaged(entry->second->ready);
 }
 
+void IndexPool::begin_update(const std::shared_ptr<Entry>& entry, const SessionEntry& session) {
+  entry->stamp = session.stamp;
+  const bool has_more = entry->updated != session.stamp || server::is_damaged(entry->ready);
+  if (!has_more || entry->is_waiting) return;
+  entry->is_waiting = true;
+  waiting_.push_back(entry);
+  changed_.notify_all();
+}
+
 base::Result<OpenIndex> IndexPool::open(const SessionEntry& session, const IndexWait& wait) {
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Entry> entry = entry_of(session);
-  entry->stamp = session.stamp;
-  const bool has_more = entry->updated != session.stamp || server::is_damaged(entry->ready);
-  if (has_more && !entry->is_waiting) {
-    entry->is_waiting = true;
-    waiting_.push_back(entry);
-    changed_.notify_all();
-  }
+  entry->is_wanted = true;
+  begin_update(entry, session);
   const auto has_ended = [&] { return is_stopping_ || !entry->is_waiting; };
   if (!changed_.wait_for(lock, wait.all, has_ended)) {
     changed_.wait_for(lock, wait.part, [&] { return has_ended() || is_part(entry->ready); });

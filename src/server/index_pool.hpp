@@ -52,7 +52,7 @@ struct IndexWait {
 };
 
 struct IndexCounts {
-  size_t open = 0, waiting = 0;
+  size_t open = 0, waiting = 0;  // to be prepared, too
   uint64_t bytes = 0;
 };
 
@@ -72,6 +72,9 @@ class IndexPool {
   // for it. Fails as SessionIndex::update(), and where names cannot be read. One with a damaged
   // file is made again, and not handed out until it is.
   base::Result<OpenIndex> open(const SessionEntry& session, const IndexWait& wait = {});
+  // Makes the files of its index before somebody asks, one session at a time and when nobody waits;
+  // of one that nobody has asked for nothing stays in memory.
+  void prepare(SessionPtr session);
   // Whether what open() gave of it turned out to be damaged, so that asking again is of use.
   bool is_damaged(const SessionEntry& session) const;
   IndexCounts counts() const;
@@ -86,7 +89,11 @@ class IndexPool {
   bool may_go_on(Entry& entry);
   void finish(const std::shared_ptr<Entry>& entry, const std::string& stamp,
               const Outcome& outcome);
+  std::shared_ptr<Entry> make_entry(const SessionEntry& session);
   std::shared_ptr<Entry> entry_of(const SessionEntry& session);
+  void begin_update(const std::shared_ptr<Entry>& entry, const SessionEntry& session);
+  void begin_preparing();
+  void drop(Entries::iterator unused);
   void drop_unused();
   void prune_files();
 
@@ -96,6 +103,8 @@ class IndexPool {
   std::condition_variable changed_;
   Entries entries_;  // by the session's folder
   std::deque<std::shared_ptr<Entry>> waiting_;
+  std::map<std::filesystem::path, SessionPtr> to_prepare_;
+  std::shared_ptr<Entry> preparing_;
   uint64_t uses_ = 0;
   uint64_t bytes_ = 0;  // of all entries
   std::atomic<bool> is_stopping_ = false;

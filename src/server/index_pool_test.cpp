@@ -119,6 +119,33 @@ TEST_F(IndexPoolTest, FilesOfSessionsThatNobodyLooksAtAreBounded) {
   finish(session(1));
 }
 
+TEST_F(IndexPoolTest, WhatNobodyAskedForLeavesFilesAndNothingInMemory) {
+  start({.sessions = 1});
+  finish(session(1));
+  constexpr int kSessions = 5;
+  for (int number = 2; number <= kSessions; ++number) {
+    pool_->prepare(std::make_shared<SessionEntry>(session(number)));
+  }
+  const auto is_made = [&](int number) {
+    const auto folder = dir_.path() / "cache" / name_hash(session(number).dir.string());
+    std::error_code error;
+    const std::filesystem::directory_iterator files(folder, error);
+    return std::any_of(begin(files), end(files),
+                       [](const auto& file) { return file.path().extension() == ".idx"; });
+  };
+  for (int number = 2; number <= kSessions; ++number) {
+    EXPECT_TRUE(eventually([&] { return is_made(number); })) << number;
+  }
+  EXPECT_TRUE(eventually([&] { return pool_->counts().open == 1; }));
+  EXPECT_EQ(pool_->counts().waiting, 0U);
+  // It made room for none of them; one that is prepared and asked for at once stays.
+  SessionEntry grown = session(1);
+  grown.stamp = "2";
+  pool_->prepare(std::make_shared<SessionEntry>(grown));
+  EXPECT_FALSE(finish(grown).session->windows.empty());
+  EXPECT_EQ(pool_->counts().open, 1U);
+}
+
 TEST_F(IndexPoolTest, WhatIsDroppedDoesNotWaitAnyMore) {
   constexpr int kSessions = 12;
   for (int i = 0; i < kSessions; ++i) session(i);

@@ -37,7 +37,7 @@ Site::Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
                    for (const Change& change : changes) {
                      events_.publish("session", change_json(change));
                      if (!indexes_at_once || !is_worth_indexing(change)) continue;
-                     (void)indexes.open(*change.session, {std::chrono::milliseconds(0)});
+                     indexes.prepare(change.session);
                    }
                  }),
       services_(catalogue_, events_, notes, shared, share) {
