@@ -182,6 +182,14 @@ TEST_F(AccessTest, NoEndpointTellsAnybodyWhatTheyMayNotKnow) {
           !is_missing && is_allowed(question.need, asker, !question.is_of_lab || asker.is_of_lab);
       if (is_stream && may) continue;
       const net::Response response = ask(question.method, question.path, asker.headers);
+      if (!asker.is_of_lab) {
+        // Also where they may ask: about what is their own.
+        for (const std::string& secret : {std::string("key of lab"), std::string("scope_1"), id_}) {
+          const bool is_asked_for = question.path.find(secret) != std::string::npos;
+          EXPECT_TRUE(is_asked_for || response.body.find(secret) == std::string::npos)
+              << what << response.body;
+        }
+      }
       if (may) {
         EXPECT_NE(response.status, 401) << what;
         EXPECT_TRUE(response.status != 403 || question.need == Need::Nothing) << what;
