@@ -182,18 +182,13 @@ base::Result<std::string> Database::check() {
   return problems;
 }
 
-Transaction::Transaction(Database& database)
-    : database_(database), begun_(database.run("BEGIN IMMEDIATE")), is_open_(begun_.is_ok()) {}
-
-Transaction::~Transaction() {
-  if (is_open_) (void)database_.run("ROLLBACK");
-}
-
-Status Transaction::commit() {
-  if (!is_open_) return begun_;
-  Status done = database_.run("COMMIT");
-  if (!done) return done;  // and rolled back later
-  is_open_ = false;
+Status transact(Database& database, const std::function<Status()>& work) {
+  Status done = database.run("BEGIN IMMEDIATE");
+  if (!done) return done;
+  done = work();
+  if (done) done = database.run("COMMIT");
+  // After some errors SQLite has done so by itself.
+  if (!done) (void)database.run("ROLLBACK");
   return done;
 }
 
@@ -224,23 +219,22 @@ Status migrate(Database& database, std::string_view part, std::span<const char* 
   const auto newest = static_cast<int64_t>(steps.size());
   auto known = version_of(database, part);
   while (known && *known < newest) {
-    Transaction transaction(database);
-    // Another program may have taken the step meanwhile.
-    known = version_of(database, part);
-    if (!known || *known >= newest) break;
-    Status done = database.run(
-        "CREATE TABLE IF NOT EXISTS schema_version (part TEXT PRIMARY KEY, version INTEGER NOT "
-        "NULL)");
-    if (done) done = database.run_script(steps[static_cast<size_t>(*known)]);
-    if (done) {
-      done = database.run(
+    const Status done = transact(database, [&]() -> Status {
+      // Another program may have taken the step meanwhile.
+      known = version_of(database, part);
+      if (!known || *known >= newest) return known.status();
+      Status step = database.run(
+          "CREATE TABLE IF NOT EXISTS schema_version (part TEXT PRIMARY KEY, version INTEGER NOT "
+          "NULL)");
+      if (step) step = database.run_script(steps[static_cast<size_t>(*known)]);
+      if (!step) return step;
+      return database.run(
           "INSERT INTO schema_version VALUES (?, ?) ON CONFLICT (part) DO UPDATE SET version = "
           "excluded.version",
           {part, *known + 1});
-    }
-    if (done) done = transaction.commit();
+    });
     if (!done) return done;
-    known = *known + 1;
+    known = version_of(database, part);
   }
   if (!known) return known.status();
   return *known > newest ? too_new() : Status();

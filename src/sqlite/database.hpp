@@ -90,7 +90,6 @@ class Database {
   base::Result<std::string> check();
 
  private:
-  friend class Transaction;
   explicit Database(sqlite3* file, std::string name) : file_(file), name_(std::move(name)) {}
 
   base::Result<sqlite3_stmt*> prepare(std::string_view sql);
@@ -101,22 +100,9 @@ class Database {
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;
 };
 
-// All that happens between its making and commit(), or nothing of it.
-class Transaction {
- public:
-  explicit Transaction(Database& database);
-  ~Transaction();
-  Transaction(const Transaction&) = delete;
-  Transaction& operator=(const Transaction&) = delete;
-
-  // What went wrong at its beginning, or now; then nothing of it has happened.
-  base::Status commit();
-
- private:
-  Database& database_;
-  base::Status begun_;
-  bool is_open_ = false;
-};
+// All that `work` does to the database, or nothing of it: where this returns an error. Work is not
+// called where no transaction can begin, because another program keeps the file locked.
+base::Status transact(Database& database, const std::function<base::Status()>& work);
 
 // Brings the tables of `part` up to date: step N leads from version N to N+1, each in a transaction
 // of its own. TooNew: a later version of this program has written them.

@@ -74,17 +74,30 @@ TEST_F(DatabaseTest, RefusesAStatementWithTooFewValues) {
 TEST_F(DatabaseTest, ForgetsATransactionThatWasNotCommitted) {
   const auto database = open();
   ASSERT_TRUE(database->run("CREATE TABLE t (name TEXT UNIQUE)"));
-  {
-    Transaction transaction(*database);
-    ASSERT_TRUE(database->run("INSERT INTO t VALUES ('lost')"));
-  }
-  {
-    Transaction transaction(*database);
-    ASSERT_TRUE(database->run("INSERT INTO t VALUES ('kept')"));
-    ASSERT_TRUE(transaction.commit());
-  }
+  const Status wrong = {Code::InvalidArgument, "changed its mind"};
+  EXPECT_EQ(transact(*database,
+                     [&] {
+                       EXPECT_TRUE(database->run("INSERT INTO t VALUES ('lost')"));
+                       return wrong;
+                     })
+                .code(),
+            Code::InvalidArgument);
+  ASSERT_TRUE(transact(*database, [&] { return database->run("INSERT INTO t VALUES ('kept')"); }));
   EXPECT_EQ(database->run("INSERT INTO t VALUES ('kept')").code(), Code::InvalidArgument);
   EXPECT_EQ(texts(*database, "SELECT name FROM t"), std::vector<std::string>{"kept"});
+}
+
+TEST_F(DatabaseTest, DoesNoWorkWhileAnotherProgramKeepsTheFileLocked) {
+  const auto database = open(), other = open();
+  ASSERT_TRUE(database->run("CREATE TABLE t (name TEXT)"));
+  ASSERT_TRUE(database->run("PRAGMA busy_timeout = 1"));
+  ASSERT_TRUE(other->run("BEGIN IMMEDIATE"));
+  const auto work = [&] {
+    EXPECT_TRUE(other->run("ROLLBACK"));
+    return database->run("INSERT INTO t VALUES ('late')");
+  };
+  EXPECT_EQ(transact(*database, work).code(), Code::Unavailable);
+  EXPECT_TRUE(texts(*database, "SELECT name FROM t").empty());
 }
 
 TEST_F(DatabaseTest, AProgramThatOnlyLooksChangesNothing) {
@@ -171,11 +184,13 @@ TEST_F(DatabaseTest, FindsDamage) {
   {
     const auto database = open();
     ASSERT_TRUE(database->run("CREATE TABLE t (name TEXT)"));
-    Transaction transaction(*database);
-    for (int i = 0; i < 500; ++i) {
-      ASSERT_TRUE(database->run("INSERT INTO t VALUES (?)", {std::string(100, 'x')}));
-    }
-    ASSERT_TRUE(transaction.commit());
+    ASSERT_TRUE(transact(*database, [&] {
+      Status done;
+      for (int i = 0; i < 500 && done; ++i) {
+        done = database->run("INSERT INTO t VALUES (?)", {std::string(100, 'x')});
+      }
+      return done;
+    }));
     const auto whole = database->check();
     ASSERT_TRUE(whole);
     EXPECT_EQ(*whole, "");

@@ -185,16 +185,72 @@ TEST(StoreFaultsTest, ATextThatEndsWhileItsWindowComesIsNoConflict) {
   EXPECT_TRUE((*store)->set_aside(1)->empty());
 }
 
+// A store whose catalogue the test reaches, too.
+struct OpenedStore {
+  sqlite::Database* catalogue = nullptr;
+  std::unique_ptr<SessionStore> store;
+};
+
+OpenedStore open_with_catalogue(const fs::path& folder, std::unique_ptr<BlobStore> blobs) {
+  auto catalogue = SqliteCatalogue::open(folder / "catalogue.db");
+  EXPECT_TRUE(catalogue && (*catalogue)->add_workspace("first"));
+  sqlite::Database* database = &(*catalogue)->database();
+  auto store = SessionStore::open(std::move(blobs), std::move(*catalogue), folder / "journal");
+  EXPECT_TRUE(store);
+  return {database, std::move(*store)};
+}
+
+// Calls a function before a file is put in place.
+class InterruptedBlobs : public FaultyBlobs {
+ public:
+  InterruptedBlobs(std::unique_ptr<BlobStore> blobs, std::function<void()> others)
+      : FaultyBlobs(std::move(blobs), std::make_shared<Fault>()), others_(std::move(others)) {}
+  Status place(IncomingBlob& blob, const std::string& name) override {
+    others_();
+    return FaultyBlobs::place(blob, name);
+  }
+
+ private:
+  const std::function<void()> others_;
+};
+
+TEST(StoreFaultsTest, WhereOthersLockTheCatalogueForTooLongNothingIsStored) {
+  const TempDir folder;
+  std::unique_ptr<sqlite::Database> other;
+  auto blobs = FolderBlobs::open(folder.path());
+  ASSERT_TRUE(blobs);
+  const auto unlock = [&] { other.reset(); };
+  const OpenedStore opened = open_with_catalogue(
+      folder.path(), std::make_unique<InterruptedBlobs>(std::move(*blobs), unlock));
+  SessionStore& store = *opened.store;
+  const std::string id = session_id(1);
+  const auto send = [&](uint64_t window) {
+    return store
+        .take(window_piece(store, id, Channel::Scope, window,
+                           live_text(id, Channel::Scope, window, 3)))
+        .what;
+  };
+  ASSERT_EQ(send(1), What::Stored);
+  ASSERT_TRUE(opened.catalogue->run("PRAGMA busy_timeout = 1"));
+  auto locking =
+      sqlite::Database::open(folder.path() / "catalogue.db", sqlite::Database::Mode::Durable);
+  ASSERT_TRUE(locking);
+  other = std::move(*locking);
+  ASSERT_TRUE(other->run("BEGIN IMMEDIATE"));
+  EXPECT_EQ(send(2), What::Failed);
+  unlock();
+  expect_whole(store, folder.path(), id);
+  EXPECT_EQ(send(2), What::Stored);
+  expect_whole(store, folder.path(), id);
+}
+
 TEST(StoreFaultsTest, ACatalogueThatIsFullRefusesAndGoesOnLater) {
   const TempDir folder;
   auto blobs = FolderBlobs::open(folder.path());
-  auto catalogue = SqliteCatalogue::open(folder.path() / "catalogue.db");
-  ASSERT_TRUE(blobs && catalogue);
-  ASSERT_TRUE((*catalogue)->add_workspace("first"));
-  sqlite::Database& database = (*catalogue)->database();
-  auto store =
-      SessionStore::open(std::move(*blobs), std::move(*catalogue), folder.path() / "journal");
-  ASSERT_TRUE(store);
+  ASSERT_TRUE(blobs);
+  const OpenedStore opened = open_with_catalogue(folder.path(), std::move(*blobs));
+  sqlite::Database& database = *opened.catalogue;
+  const auto& store = opened.store;
   // The store is at rest while this is done.
   const auto limit_pages = [&](const std::string& pages) {
     ASSERT_TRUE(database.run("PRAGMA max_page_count = " + pages));
@@ -203,18 +259,18 @@ TEST(StoreFaultsTest, ACatalogueThatIsFullRefusesAndGoesOnLater) {
   uint64_t stored = 0;
   const auto send = [&](uint64_t number) {
     const std::string id = session_id(static_cast<int>(number));
-    return (*store)->take(
-        window_piece(**store, id, Channel::Scope, 1, live_text(id, Channel::Scope, 1, 1)));
+    return store->take(
+        window_piece(*store, id, Channel::Scope, 1, live_text(id, Channel::Scope, 1, 1)));
   };
   Outcome outcome;
   while ((outcome = send(stored + 1)).what == What::Stored) ASSERT_LT(++stored, 5000U);
   EXPECT_EQ(outcome.what, What::Full) << outcome.why;
   EXPECT_GT(stored, 5U);
-  expect_whole(**store, folder.path(), session_id(static_cast<int>(stored)));
-  EXPECT_FALSE(*(*store)->status(1, session_id(static_cast<int>(stored + 1))));
+  expect_whole(*store, folder.path(), session_id(static_cast<int>(stored)));
+  EXPECT_FALSE(*store->status(1, session_id(static_cast<int>(stored + 1))));
   limit_pages("100000");
   EXPECT_EQ(send(stored + 1).what, What::Stored);
-  expect_whole(**store, folder.path(), session_id(static_cast<int>(stored + 1)));
+  expect_whole(*store, folder.path(), session_id(static_cast<int>(stored + 1)));
 }
 
 // What a sender sends in order, as long as it lives: lines of a window, a longer manifest, the

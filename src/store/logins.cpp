@@ -63,16 +63,22 @@ base::Result<std::string> People::log_in(int64_t user, int64_t expires_ms) {
   const std::string hash = hash_secret(secret);
   const int64_t now_ms = base::wall_ns() / 1'000'000;
   const std::lock_guard lock(mutex_);
-  sqlite::Transaction transaction(*database_);
-  const auto before = directory_number(*database_);
-  if (!before) return before.status();
-  Status done = database_->run("DELETE FROM logins WHERE expires_ms <= ?", {now_ms});
-  if (done) done = database_->run("INSERT INTO logins VALUES (?, ?, ?)", {hash, user, expires_ms});
-  const auto after = directory_number(*database_);
-  if (!after) return after.status();
-  if (done) done = transaction.commit();
+  int64_t before = 0, after = 0;
+  Status done = sqlite::transact(*database_, [&]() -> Status {
+    auto number = directory_number(*database_);
+    if (!number) return number.status();
+    before = *number;
+    Status step = database_->run("DELETE FROM logins WHERE expires_ms <= ?", {now_ms});
+    if (step) {
+      step = database_->run("INSERT INTO logins VALUES (?, ?, ?)", {hash, user, expires_ms});
+    }
+    if (!step) return step;
+    number = directory_number(*database_);
+    if (number) after = *number;
+    return number.status();
+  });
   if (!done) return done;
-  if (*before != number_) {
+  if (before != number_) {
     done = load();
     if (!done) return done;
     return secret;
@@ -82,7 +88,7 @@ base::Result<std::string> People::log_in(int64_t user, int64_t expires_ms) {
   std::erase_if(now->logins, [&](const auto& one) { return one.second.expires_ms <= now_ms; });
   now->logins.emplace(hash, Login{user, expires_ms});
   publish(std::move(now));
-  number_ = *after;
+  number_ = after;
   return secret;
 }
 

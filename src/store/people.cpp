@@ -264,9 +264,7 @@ Status People::change(std::string_view sql, sqlite::Values values) {
 }
 
 Status People::transact(const std::function<Status()>& work) {
-  sqlite::Transaction transaction(*database_);
-  Status done = work();
-  if (done) done = transaction.commit();
+  Status done = sqlite::transact(*database_, work);
   return done ? load() : done;
 }
 
@@ -382,14 +380,14 @@ Status People::revoke_key(int64_t workspace, int64_t id) {
 Status People::note_uses(const std::map<int64_t, int64_t>& time_ms_by_key) {
   if (time_ms_by_key.empty()) return {};
   const std::lock_guard lock(mutex_);
-  sqlite::Transaction transaction(*database_);
-  for (const auto& [id, time_ms] : time_ms_by_key) {
-    const Status noted = database_->run(
-        "UPDATE keys SET last_used_ms = max(last_used_ms, ?) WHERE id = ?", {time_ms, id});
-    if (!noted) return noted;
-  }
-  const Status done = transaction.commit();
-  return done ? load() : done;
+  return transact([&]() -> Status {
+    for (const auto& [id, time_ms] : time_ms_by_key) {
+      Status noted = database_->run(
+          "UPDATE keys SET last_used_ms = max(last_used_ms, ?) WHERE id = ?", {time_ms, id});
+      if (!noted) return noted;
+    }
+    return {};
+  });
 }
 
 Status People::audit(int64_t workspace, std::string_view actor, std::string_view action,

@@ -192,9 +192,7 @@ base::Result<std::unique_ptr<SqliteCatalogue>> SqliteCatalogue::open(
 }
 
 Status SqliteCatalogue::transact(const std::function<Status()>& work) {
-  sqlite::Transaction transaction(*database_);
-  if (Status done = work(); !done) return done;
-  return transaction.commit();
+  return sqlite::transact(*database_, work);
 }
 
 base::Result<std::string> SqliteCatalogue::generation() {
