@@ -244,6 +244,36 @@ TEST(StoreFaultsTest, WhereOthersLockTheCatalogueForTooLongNothingIsStored) {
   expect_whole(store, folder.path(), id);
 }
 
+TEST(StoreFaultsTest, LinesWhoseCommitFailedAreNobodyElsesAfterAKill) {
+  const TempDir folder;
+  auto blobs = FolderBlobs::open(folder.path());
+  ASSERT_TRUE(blobs);
+  const OpenedStore opened = open_with_catalogue(folder.path(), std::move(*blobs));
+  SessionStore& store = *opened.store;
+  sqlite::Database& catalogue = *opened.catalogue;
+  // What breaks a rule that is only looked at then lets the commit fail.
+  ASSERT_TRUE(catalogue.run(
+      "CREATE TABLE rule (of INTEGER REFERENCES workspaces (id) DEFERRABLE INITIALLY DEFERRED)"));
+  ASSERT_TRUE(
+      catalogue.run("CREATE TRIGGER breaks AFTER INSERT ON windows BEGIN INSERT INTO rule VALUES "
+                    "(-1); END"));
+  const std::string stranger = session_id(1), own = session_id(2);
+  const std::string text = live_text(own, Channel::Scope, 1, 2);
+  EXPECT_EQ(store
+                .take(live_piece(stranger, Channel::Scope, 1, 0,
+                                 live_text(stranger, Channel::Scope, 1, 50)))
+                .what,
+            What::Failed);
+  ASSERT_TRUE(catalogue.run("DROP TRIGGER breaks"));
+  EXPECT_EQ(store.take(live_piece(own, Channel::Scope, 1, 0, text)).what, What::Stored);
+  // As a kill leaves it.
+  const TempDir copy;
+  fs::copy(folder.path(), copy.path(), fs::copy_options::recursive);
+  const auto again = testing::open_store(copy.path());
+  ASSERT_TRUE(again) << again.status().text();
+  EXPECT_EQ(read_text(copy.path() / session_prefix(1, 1) / "scope.1.log"), text);
+}
+
 TEST(StoreFaultsTest, ACatalogueThatIsFullRefusesAndGoesOnLater) {
   const TempDir folder;
   auto blobs = FolderBlobs::open(folder.path());

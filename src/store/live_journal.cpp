@@ -75,7 +75,8 @@ LiveJournal::~LiveJournal() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Status LiveJournal::replay(const std::function<Status(const LiveLines&)>& write) const {
+Status LiveJournal::replay(const std::function<Status(const LiveLines&)>& write) {
+  if (Status cut = cut_stray(); !cut) return cut;
   for (const uint64_t number : numbers_in(folder_)) {
     if (Status done = replay_file(file(number), write); !done) return done;
   }
@@ -83,6 +84,7 @@ Status LiveJournal::replay(const std::function<Status(const LiveLines&)>& write)
 }
 
 Status LiveJournal::turn() {
+  if (Status cut = cut_stray(); !cut) return cut;
   std::error_code error;
   fs::create_directories(folder_, error);
   const std::set<uint64_t> before = numbers_in(folder_);
@@ -129,6 +131,7 @@ void LiveJournal::add(const LiveLines& lines) {
 Status LiveJournal::sync() {
   const std::string added = std::exchange(added_, {});
   if (added.empty()) return {};
+  if (Status cut = cut_stray(); !cut) return cut;
   size_t done = 0;
   int failed = 0;
   while (done < added.size() && failed == 0) {
@@ -143,10 +146,26 @@ Status LiveJournal::sync() {
   if (failed == 0 && ::fdatasync(fd_) != 0) failed = errno;
   if (failed != 0) {
     // Else a replay would stop at the torn record, before those that come later.
-    if (::ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) failed = errno;
+    has_stray_ = true;
+    (void)cut_stray();
     return Status::from_errno(failed, "cannot write the journal");
   }
   bytes_ += added.size();
+  return {};
+}
+
+void LiveJournal::cut(uint64_t end) {
+  has_stray_ = has_stray_ || bytes_ > end;
+  bytes_ = end;
+  (void)cut_stray();
+}
+
+Status LiveJournal::cut_stray() {
+  if (!has_stray_) return {};
+  if (::ftruncate(fd_, static_cast<off_t>(bytes_)) != 0 || ::fdatasync(fd_) != 0) {
+    return Status::from_errno(errno, "cannot shorten the journal");
+  }
+  has_stray_ = false;
   return {};
 }
 

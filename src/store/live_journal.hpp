@@ -31,7 +31,7 @@ class LiveJournal {
   LiveJournal& operator=(const LiveJournal&) = delete;
 
   // Hands over what journals hold, in order, as far as they were synced.
-  base::Status replay(const std::function<base::Status(const LiveLines&)>& write) const;
+  base::Status replay(const std::function<base::Status(const LiveLines&)>& write);
   // Starts a new one. Those before it stay until every line of theirs is where it belongs and
   // synced. After a failure it is as it was.
   base::Status turn();
@@ -41,9 +41,13 @@ class LiveJournal {
   void add(const LiveLines& lines);
   // What was added outlives a loss of power. After a failure nothing of it was added.
   base::Status sync();
+  // What was synced behind that end counts no more: its transaction failed, and the number of its
+  // session may be another's by tomorrow. As long as the disk does not have that, nothing is taken.
+  void cut(uint64_t end);
   uint64_t bytes() const { return bytes_; }  // synced
 
  private:
+  base::Status cut_stray();
   std::filesystem::path file(uint64_t number) const { return folder_ / std::to_string(number); }
 
   const std::filesystem::path folder_;
@@ -51,6 +55,7 @@ class LiveJournal {
   uint64_t number_ = 0;
   uint64_t bytes_ = 0;
   bool has_older_ = false;
+  bool has_stray_ = false;  // behind its end there may be something
   std::string added_;
 };
 

@@ -197,6 +197,7 @@ void SessionStore::commit(std::vector<Waiting*>& group) {
   std::vector<Outcome> outcomes;
   {
     const std::lock_guard lock(catalogue_mutex_);
+    const uint64_t journal_end = journal_.bytes();
     Status done = catalogue_->transact([&]() -> Status {
       for (Waiting* waiting : group) {
         auto outcome = decide(waiting->piece, work);
@@ -226,6 +227,7 @@ void SessionStore::commit(std::vector<Waiting*>& group) {
       for (const std::string& name : work.obsolete) (void)blobs_->remove(name);
       ++commits_;
     } else {
+      journal_.cut(journal_end);
       outcomes.assign(group.size(), outcome_of(done));
       for (const std::string& name : work.placed) (void)blobs_->remove(name);
     }
