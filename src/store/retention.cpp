@@ -16,40 +16,43 @@ constexpr size_t kMostExpired = 10'000;  // that nobody has asked for
 
 }  // namespace
 
-// Those that go now, the oldest first.
-base::Result<std::vector<StoredSession>> SessionStore::find_expired(const Workspace& workspace,
-                                                                    int64_t now_ms) {
+// The oldest first.
+base::Result<SessionStore::Expired> SessionStore::find_expired(const Workspace& workspace,
+                                                               int64_t now_ms) {
   const std::lock_guard lock(catalogue_mutex_);
   const Retention& retention = workspace.retention;
-  std::vector<StoredSession> old, others;
+  Expired found;
   const Status seen = catalogue_->each_session([&](const StoredSession& one) {
     if (one.workspace != workspace.id || one.is_purged) return;
     if (one.is_deleted) {
       const bool is_over = now_ms - one.deleted_ms >= retention.deleted_days * kDay_ms;
-      (is_over ? old : others).push_back(one);
+      (is_over ? found.too_old : found.others).push_back(one);
       return;
     }
     const auto folder = blobs_->path_of(session_prefix(one.workspace, one.id)).parent_path();
     if (one.is_pinned || texts_.is_kept_live(folder)) return;
     const bool is_over =
         retention.keep_days && now_ms - one.changed_ms >= *retention.keep_days * kDay_ms;
-    (is_over ? old : others).push_back(one);
+    (is_over ? found.too_old : found.others).push_back(one);
   });
   if (!seen) return seen;
-  if (!retention.keep_bytes) return old;
   // Those that somebody deleted go before those that somebody can see.
-  std::sort(others.begin(), others.end(), [](const StoredSession& a, const StoredSession& b) {
-    return std::pair(!a.is_deleted, a.changed_ms) < std::pair(!b.is_deleted, b.changed_ms);
-  });
-  const auto most = static_cast<int64_t>(*retention.keep_bytes);
+  std::sort(
+      found.others.begin(), found.others.end(), [](const StoredSession& a, const StoredSession& b) {
+        return std::pair(!a.is_deleted, a.changed_ms) < std::pair(!b.is_deleted, b.changed_ms);
+      });
+  return found;
+}
+
+// What was set aside makes room for itself: else whoever may send could make sessions go.
+base::Result<bool> SessionStore::is_too_large(const Workspace& workspace) {
+  if (!workspace.retention.keep_bytes) return false;
+  const std::lock_guard lock(catalogue_mutex_);
+  const auto aside = catalogue_->list_aside(workspace.id);
+  if (!aside) return aside.status();
   int64_t used = admission_.used(workspace.id);
-  for (const StoredSession& one : old) used -= static_cast<int64_t>(one.bytes);
-  for (const StoredSession& one : others) {
-    if (used <= most) break;
-    old.push_back(one);
-    used -= static_cast<int64_t>(one.bytes);
-  }
-  return old;
+  for (const SetAside& one : *aside) used -= static_cast<int64_t>(one.bytes);
+  return used > static_cast<int64_t>(*workspace.retention.keep_bytes);
 }
 
 Status SessionStore::apply_retention(int64_t now_ms) {
@@ -58,22 +61,34 @@ Status SessionStore::apply_retention(int64_t now_ms) {
   for (const Workspace& workspace : *workspaces) {
     const auto expired = find_expired(workspace, now_ms);
     if (!expired) return expired.status();
-    for (const StoredSession& one : *expired) {
-      // What is sent meanwhile is committed between two of them.
-      const std::lock_guard lock(catalogue_mutex_);
-      const auto now = catalogue_->find_session(one.workspace, one.name);
-      if (!now) return now.status();
-      const bool is_same = *now && (*now)->is_pinned == one.is_pinned &&
-                           (*now)->is_deleted == one.is_deleted &&
-                           (*now)->changed_ms == one.changed_ms;
-      const auto folder = blobs_->path_of(session_prefix(one.workspace, one.id)).parent_path();
-      if (!is_same || texts_.is_kept_live(folder)) continue;
-      if (Status gone = purge(one); !gone) return gone;
-      if (expired_.size() == kMostExpired) expired_.erase(expired_.begin());
-      expired_.push_back({one.workspace, one.name,
-                          one.is_deleted ? "what was deleted is gone" : "session expired"});
+    for (const StoredSession& one : expired->too_old) {
+      if (Status gone = expire(one); !gone) return gone;
+    }
+    // How much goes with a session is known once it is gone: lines and modules count, too.
+    for (const StoredSession& one : expired->others) {
+      const auto is_too_large = this->is_too_large(workspace);
+      if (!is_too_large) return is_too_large.status();
+      if (!*is_too_large) break;
+      if (Status gone = expire(one); !gone) return gone;
     }
   }
+  return {};
+}
+
+// Unless something of it has changed meanwhile. What is sent is committed between two of them.
+Status SessionStore::expire(const StoredSession& session) {
+  const std::lock_guard lock(catalogue_mutex_);
+  const auto now = catalogue_->find_session(session.workspace, session.name);
+  if (!now) return now.status();
+  const bool is_same = *now && (*now)->is_pinned == session.is_pinned &&
+                       (*now)->is_deleted == session.is_deleted &&
+                       (*now)->changed_ms == session.changed_ms;
+  const auto folder = blobs_->path_of(session_prefix(session.workspace, session.id)).parent_path();
+  if (!is_same || texts_.is_kept_live(folder)) return {};
+  if (Status gone = purge(session); !gone) return gone;
+  if (expired_.size() == kMostExpired) expired_.erase(expired_.begin());
+  expired_.push_back({session.workspace, session.name,
+                      session.is_deleted ? "what was deleted is gone" : "session expired"});
   return {};
 }
 

@@ -119,6 +119,35 @@ TEST_F(RetentionTest, BeyondItsSizeTheOldestGoButNotWhatIsBeingRecorded) {
   EXPECT_FALSE(session(9).is_purged);
 }
 
+TEST_F(RetentionTest, ASessionOfLiveLinesMakesRoomForTheOthers) {
+  const std::string id = session_id(1);
+  ASSERT_EQ(
+      store_->take(live_piece(id, Channel::Scope, 1, 0, live_text(id, Channel::Scope, 1, 900)))
+          .what,
+      What::Stored);
+  ASSERT_EQ(send(2), What::Stored);
+  ASSERT_EQ(send(3), What::Stored);
+  const int64_t used = store_->admission().used(1);
+  set({.keep_days = {}, .keep_bytes = static_cast<uint64_t>(used - 1), .deleted_days = 30});
+  start();  // and nothing is being recorded any more
+  ASSERT_TRUE(store_->apply_retention(in_days(1)));
+  EXPECT_TRUE(session(1).is_purged);
+  EXPECT_FALSE(session(2).is_purged);
+  EXPECT_FALSE(session(3).is_purged);
+}
+
+// Who may send could else make all sessions go.
+TEST_F(RetentionTest, WhatWasSetAsideCountsAgainstNoSession) {
+  ASSERT_EQ(send(1), What::Stored);
+  const auto used = static_cast<uint64_t>(store_->admission().used(1));
+  const std::string junk(100'000, 'x');
+  ASSERT_EQ(store_->take(window_piece(*store_, session_id(1), Channel::Device, 1, junk)).what,
+            What::Quarantined);
+  set({.keep_days = {}, .keep_bytes = used, .deleted_days = 30});
+  ASSERT_TRUE(store_->apply_retention(in_days(1)));
+  EXPECT_FALSE(session(1).is_purged);
+}
+
 TEST_F(RetentionTest, WhatWasDeletedGoesAfterItsTimeWithItsModules) {
   const std::string image(20'000, 'm');
   ASSERT_TRUE(format::write_module(folder_.path() / "m", image));

@@ -137,7 +137,12 @@ class SessionStore {
   bool settle_texts();
 
   // In retention.cpp.
-  base::Result<std::vector<StoredSession>> find_expired(const Workspace& workspace, int64_t now_ms);
+  struct Expired {
+    std::vector<StoredSession> too_old, others;  // `others`: that may go for their size
+  };
+  base::Result<Expired> find_expired(const Workspace& workspace, int64_t now_ms);
+  base::Status expire(const StoredSession& session);
+  base::Result<bool> is_too_large(const Workspace& workspace);
   base::Status purge(const StoredSession& session);
 
   // In decide.cpp.
