@@ -39,6 +39,7 @@ class Catalogue {
   virtual base::Result<std::optional<StoredSession>> find_session(int64_t workspace,
                                                                   std::string_view name) = 0;
   virtual base::Result<int64_t> add_session(int64_t workspace, std::string_view name) = 0;
+  // Restored: it has changed just now, so that it is not the first to expire again.
   virtual base::Status set_deleted(int64_t session, bool is_deleted) = 0;
   virtual base::Status set_pinned(int64_t session, bool is_pinned) = 0;
   // It counts as deleted, and everything else that is known of it goes.

@@ -148,6 +148,28 @@ TEST_F(RetentionTest, WhatWasSetAsideCountsAgainstNoSession) {
   EXPECT_FALSE(session(1).is_purged);
 }
 
+TEST_F(RetentionTest, WhatIsRestoredStaysForItsTime) {
+  ASSERT_EQ(send(1), What::Stored);
+  ASSERT_EQ(send(2), What::Stored);
+  set({.keep_days = 30, .keep_bytes = {}, .deleted_days = 30});
+  const auto grow_old = [&] {
+    auto catalogue = SqliteCatalogue::open(catalogue_file(folder_.path()));
+    ASSERT_TRUE(catalogue);
+    ASSERT_TRUE((*catalogue)->database().run("UPDATE sessions SET changed_ms = 1000"));
+  };
+  ASSERT_TRUE(store_->set_deleted(1, session_id(2), true));
+  grow_old();
+  ASSERT_TRUE(store_->apply_retention(in_days(0)));
+  ASSERT_TRUE(session(1).is_purged);
+  for (const int deleted : {1, 2}) {
+    ASSERT_TRUE(store_->set_deleted(1, session_id(deleted), false));
+  }
+  ASSERT_TRUE(store_->apply_retention(in_days(29)));
+  EXPECT_FALSE(session(1).is_purged) << "its sender has not heard of it yet";
+  EXPECT_FALSE(session(2).is_purged);
+  EXPECT_EQ(send(2), What::Known);
+}
+
 TEST_F(RetentionTest, WhatWasDeletedGoesAfterItsTimeWithItsModules) {
   const std::string image(20'000, 'm');
   ASSERT_TRUE(format::write_module(folder_.path() / "m", image));

@@ -251,9 +251,15 @@ base::Result<int64_t> SqliteCatalogue::add_session(int64_t workspace, std::strin
 }
 
 Status SqliteCatalogue::set_deleted(int64_t session, bool is_deleted) {
+  const int64_t now = now_ms();
+  if (is_deleted) {
+    return database_->run("UPDATE sessions SET is_deleted = 1, deleted_ms = ? WHERE id = ?",
+                          {now, session});
+  }
   return database_->run(
-      "UPDATE sessions SET is_deleted = ?, deleted_ms = ?, is_purged = 0 WHERE id = ?",
-      {int64_t{is_deleted}, is_deleted ? now_ms() : 0, session});
+      "UPDATE sessions SET is_deleted = 0, deleted_ms = 0, is_purged = 0, changed_ms = ? WHERE id "
+      "= ?",
+      {now, session});
 }
 
 Status SqliteCatalogue::set_pinned(int64_t session, bool is_pinned) {
