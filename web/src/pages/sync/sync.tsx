@@ -23,7 +23,10 @@ import { headline, type Site, siteAt, sitesOf } from "./sites";
 import { SEVERITY } from "../overview/insight_words";
 import { baseName } from "../kernels/code_model";
 import { sessionHref } from "../session_frame";
+import { ImportedStacks, useImportedFrom } from "../imported";
+import { loopVerdict } from "./each_wait";
 import { SiteDetail } from "./site_detail";
+import { useEachWait, WaitList } from "./wait_list";
 import "./sync.css";
 
 // In the address: no line is open.
@@ -138,16 +141,37 @@ function tableOf(sites: Site[]): (string | number)[][] {
   ];
 }
 
-function WithoutLines({ waits }: { waits: number }) {
+function WithoutLines({ session, waits }: { session: string; waits: number }) {
+  const groups = useSection(session, "kernels").data;
+  const tool = useImportedFrom(session);
+  const hasLines =
+    groups !== undefined &&
+    !isUnknown(groups) &&
+    !isUnknown(groups.by_line) &&
+    groups.by_line.length > 0;
+  const one = waits === 1 ? "this wait" : "these waits";
   return (
-    <Empty title={`${plural(waits, "wait")} recorded, but not the lines that made them`}>
-      <p>
-        Record again with CPU stacks, and this page names the file, the line and the function of
-        each wait:
-      </p>
-      <p>
-        <code>gpufl trace --stacks -- python train.py</code>
-      </p>
+    <Empty
+      title={
+        hasLines
+          ? `Lines are known for launches, but not for ${one}`
+          : `${plural(waits, "wait")} recorded, but not the lines that made them`
+      }
+    >
+      {hasLines && (
+        <p>
+          <a href={sessionHref(session, "kernels?by=line")}>Kernels by line</a> has those of the
+          launches.
+        </p>
+      )}
+      {tool === undefined ? null : tool === null ? (
+        <p>
+          <code>gpufl trace --stacks -- python train.py</code> records the file, the line and the
+          function of each wait.
+        </p>
+      ) : (
+        <ImportedStacks tool={tool} />
+      )}
     </Empty>
   );
 }
@@ -162,9 +186,10 @@ function Sites({
   insights: Insight[];
 }) {
   const [open, setOpen] = useViewParameter("line");
-  const [call] = useViewParameter("call");
+  const [call, setCall] = useViewParameter("call");
   const about = useApi(sessionPath(session, "")).data;
   const run = about?.duration_ns ?? null;
+  const each = useEachWait(session);
   const sites = sitesOf(waits.by_line, insights);
   const [worst] = sites;
   // The line to look at first is open until somebody closes it, or that of a call that was linked to.
@@ -183,6 +208,9 @@ function Sites({
       </Panel>
     );
   }
+  const inSteps = each.found?.isWhole
+    ? loopVerdict(each.found.waits, each.found.steps, run ? total / run : null)
+    : null;
   const blocked = timeQuantity(total);
   const longest = timeQuantity(
     Math.max(...waits.by_call.map(({ blocked_ns }) => blocked_ns.max ?? 0)),
@@ -202,18 +230,27 @@ function Sites({
           {
             label: "Lines that wait",
             value: sites.length === 0 ? UNKNOWN : count(sites.length),
-            hint: sites.length === 0 ? "Recorded with gpufl trace --stacks" : undefined,
+            hint: sites.length === 0 ? "The lines of the waits were not recorded" : undefined,
           },
-          {
-            label: "Waits in a loop",
-            value: worst ? count(inLoops) : UNKNOWN,
-            unit: worst ? (inLoops === 1 ? "line" : "lines") : undefined,
-            hint: worst
-              ? "Lines that wait again and again, with kernels launched in between"
-              : "Recorded with gpufl trace --stacks",
-          },
+          worst
+            ? {
+                label: "Waits in a loop",
+                value: count(inLoops),
+                unit: inLoops === 1 ? "line" : "lines",
+                hint: "Lines that wait again and again, with kernels launched in between",
+              }
+            : {
+                label: "Waits in a loop",
+                value: inSteps ? count(inSteps.number) : UNKNOWN,
+                hint: inSteps?.text ?? "No steps were found, and no lines that wait",
+              },
         ]}
       />
+      {!worst && inSteps && (
+        <p className="sync-verdict">
+          <b>Waits in a loop: {count(inSteps.number)}.</b> {inSteps.text}
+        </p>
+      )}
       {open !== null && open !== CLOSED && opened === undefined && (
         <p className="sync-elsewhere">
           No wait was recorded at <span className="mono">{open}</span>. What it launches:{" "}
@@ -228,7 +265,7 @@ function Sites({
         note="most pressing first; click a line for the kernels that it waits for"
       >
         {sites.length === 0 ? (
-          <WithoutLines waits={waitCount} />
+          <WithoutLines session={session} waits={waitCount} />
         ) : (
           <>
             <TableTools name="waits-by-line" table={() => tableOf(sites)} rows={waits.by_line} />
@@ -247,7 +284,7 @@ function Sites({
           </>
         )}
       </Panel>
-      <Panel title="By call" note="how long calls blocked the host">
+      <Panel title="By call" note="how long calls blocked the host; click one for its waits">
         <DataTable
           rows={waits.by_call}
           columns={CALLS}
@@ -255,8 +292,10 @@ function Sites({
           name="waits-by-call"
           isSelected={(row) => row.call === call}
           sortedBy="total"
+          onOpen={(row) => setCall(row.call === call ? null : row.call)}
         />
       </Panel>
+      <WaitList session={session} of={each} call={call} />
     </>
   );
 }
@@ -264,6 +303,7 @@ function Sites({
 export default function Sync({ session }: { session: string }) {
   const waits = useSection(session, "waits");
   const insights = useSection(session, "insights");
+  const tool = useImportedFrom(session);
   return (
     <Ready of={waits} rows={8}>
       {(found) =>
@@ -271,10 +311,13 @@ export default function Sync({ session }: { session: string }) {
           <Panel>
             <Empty title="This session has no waits">
               <p>Why: {found.unknown}.</p>
-              <p>
-                <code>gpufl trace --stacks -- python train.py</code> records each wait and the line
-                that made it.
-              </p>
+              {tool === null && (
+                <p>
+                  <code>gpufl trace --stacks -- python train.py</code> records each wait and the
+                  line that made it.
+                </p>
+              )}
+              {typeof tool === "string" && <ImportedStacks tool={tool} />}
             </Empty>
           </Panel>
         ) : (
