@@ -2,7 +2,7 @@
 // What is under the pointer, in words: beside the pointer, and for screen readers.
 import { count, duration, exactTime, percent, plural } from "../base/format";
 import type { Hit } from "./hit";
-import { eventWord, kindWord } from "./tracks";
+import { eventTitle, eventWord, kindWord, lengthWord } from "./tracks";
 import { type EventRef, kindOf } from "./types";
 
 export interface TipLine {
@@ -14,7 +14,7 @@ export interface TipLine {
 export function describeEvent(event: EventRef): string {
   const wordOf = event.merged ? kindWord : eventWord;
   const length = duration(event.end - event.start);
-  const title = event.merged ? plural(event.merged.count, "event") : event.label;
+  const title = event.merged ? plural(event.merged.count, "event") : eventTitle(event);
   return `${title}, ${wordOf(kindOf(event.track))}, ${length}, begins at ${exactTime(event.start)}`;
 }
 
@@ -24,7 +24,7 @@ export function tipOf(hit: Hit, reading: string | null): TipLine | null {
     const { event } = hit;
     const kind = kindOf(event.track);
     const rows: [string, string][] = [
-      ["duration", duration(event.end - event.start)],
+      [event.merged ? "duration" : lengthWord(kind), duration(event.end - event.start)],
       ["start", exactTime(event.start)],
     ];
     if (event.event === null) rows.push(["end", "still running"]);
@@ -38,7 +38,7 @@ export function tipOf(hit: Hit, reading: string | null): TipLine | null {
       };
     }
     const note = event.kernelClass ?? (event.label === eventWord(kind) ? "" : eventWord(kind));
-    return { title: event.label, note, rows };
+    return { title: eventTitle(event), note, rows };
   }
   if (hit.kind === "step") {
     const { step } = hit;

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tracks in groups: GPUs with their streams, the process with its threads, warps of profiled
 // kernels, readings. Pure.
-import type { Description, SeriesInfo, TrackInfo, TrackKind } from "./types";
+import {
+  type Description,
+  type EventRef,
+  kindOf,
+  type SeriesInfo,
+  type TrackInfo,
+  type TrackKind,
+} from "./types";
 import { isMain, mainRank, metricLabel } from "./units";
 
 export interface Leaf {
@@ -83,6 +90,17 @@ const ONE: Partial<Record<TrackKind, string>> = {
 
 export function eventWord(kind: TrackKind): string {
   return ONE[kind] ?? kindWord(kind);
+}
+
+// What a call did is not what the GPU did: "Launch of NAME".
+export function eventTitle({ track, label }: Pick<EventRef, "track" | "label">): string {
+  const kind = kindOf(track);
+  return kind === "kernel_calls" && label !== eventWord(kind) ? `Launch of ${label}` : label;
+}
+
+// What the length of one of them is called.
+export function lengthWord(kind: TrackKind): string {
+  return kind.endsWith("_calls") ? "call took" : "duration";
 }
 
 function leafOf(track: TrackInfo, section: string): Leaf {

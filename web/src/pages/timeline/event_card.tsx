@@ -10,7 +10,7 @@ import {
   type TimelineState,
 } from "../../timeline";
 import { Copyable, Kbd, Swatch } from "../../widgets/parts";
-import { eventWord } from "../../timeline/tracks";
+import { eventTitle, eventWord } from "../../timeline/tracks";
 import { sessionHref } from "../session_frame";
 import { factsOf, rowOf } from "./event_facts";
 
@@ -62,7 +62,7 @@ export function EventCard({
         <h3>
           <Copyable text={selected.name}>
             {kind === "kernels" && <Swatch color={classVariable(selected.kernelClass)} />}
-            {selected.label}
+            {eventTitle(selected)}
           </Copyable>{" "}
           <span>{selected.kernelClass ?? (isNamed ? eventWord(kind) : "")}</span>
         </h3>

@@ -72,6 +72,14 @@ describe("facts of an event", () => {
   it("copy whole nanoseconds", () => {
     expect(factsOf(EVENT, null).map(({ copy }) => copy)).toEqual(["15210", "104512386"]);
   });
+  it("tell a call from its work, and a wait from both", () => {
+    const none = { partner: null, scopes: [], markers: [] };
+    const labelsOf = (track: string, values: Record<string, number>) =>
+      factsOf({ ...EVENT, track }, { ...none, values }).map(({ label }) => label);
+    const times = { api_start_ns: 5, api_duration_ns: 10, start_ns: 5, duration_ns: 10 };
+    expect(labelsOf("kernel_calls:1", times)[0]).toBe("call took");
+    expect(labelsOf("waits:1", times)).toEqual(["duration", "start", "line"]);
+  });
   it("leave out what is not known", () => {
     const labels = factsOf(EVENT, { values: {}, partner: null, scopes: [], markers: [] }).map(
       ({ label }) => label,

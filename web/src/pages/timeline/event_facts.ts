@@ -2,6 +2,7 @@
 // What the log has of an event, in the words and units of people. Pure.
 import { bytes, bytesPerSecond, count, duration, exactTime, percent } from "../../base/format";
 import { type Around, type EventDetail, type EventRef, kindOf } from "../../timeline";
+import { lengthWord } from "../../timeline/tracks";
 
 export interface Fact {
   label: string;
@@ -150,7 +151,7 @@ export function factsOf(event: EventRef, detail: EventDetail | null): Fact[] {
   const kind = kindOf(event.track);
   const facts: Fact[] = [
     {
-      label: "duration",
+      label: lengthWord(kind),
       value: event.event === null ? `${duration(length)} so far` : duration(length),
       copy: String(length),
     },
@@ -160,7 +161,11 @@ export function factsOf(event: EventRef, detail: EventDetail | null): Fact[] {
   const { values } = detail;
   facts.push(...aroundFacts(detail));
   if (kind === "kernels" || kind === "kernel_calls") facts.push(...launchFacts(values));
-  facts.push(...copyFacts(values), ...callFacts(values, kind.endsWith("_calls")));
+  facts.push(...copyFacts(values));
+  if (kind === "waits") {
+    // The call is the wait.
+    if (!detail.site) facts.push({ label: "line", value: "not recorded" });
+  } else facts.push(...callFacts(values, kind.endsWith("_calls")));
   for (const [name, label] of PLACES) {
     const value = numberOf(values, name);
     if (value !== null && value >= 0) facts.push({ label, value: String(value) });
