@@ -47,7 +47,9 @@ export function Totals({ diff }: { diff: Diff }) {
         <div key={entry.metric}>
           <small>{figureText(entry, isPerIteration)}</small>
           <b className="num">{changeText(entry.change)}</b>{" "}
-          <Badge tone={verdictTone(entry.verdict)}>{VERDICTS[entry.verdict]}</Badge>
+          <Badge tone={diff.proof === "none" ? "plain" : verdictTone(entry.verdict)}>
+            {VERDICTS[entry.verdict]}
+          </Badge>
           <span className="num">
             {valueText(entry.metric, entry.a)} → {valueText(entry.metric, entry.b)}
           </span>
@@ -109,7 +111,7 @@ export function DiffTables({ diff, a, b }: { diff: Diff; a: string[]; b: string[
     [labels, shown, diff, rows.length],
   );
   const choices: [Shown, string][] = [
-    ["changed", "Faster or slower"],
+    ["changed", "Changed"],
     ["launches", "Launched differently"],
     ["alike", "Alike"],
   ];
@@ -279,7 +281,7 @@ function columnsOf(
       value: ({ impact_ns }) => impact_ns,
       cell: ({ impact_ns }) => impactText(impact_ns),
       isNumber: true,
-      width: "minmax(100px, 1fr)",
+      width: "minmax(112px, 1fr)",
       hint: "How much time it makes",
     },
   ];

@@ -56,11 +56,14 @@ describe("the verdict in words", () => {
       entry({ metric: "time", verdict: "slower", a: 32e6, b: 36e6, change: 0.125 }),
     ];
     const iterations = { found: "scopes: step", fewest: 5, most: 5 };
-    const found = headline(diff({ totals, per_iteration: { a: iterations, b: iterations } }));
-    expect(found).toEqual({
-      text: "An iteration of B takes 12.5% longer: 32 ms → 36 ms",
+    const per_iteration = { a: iterations, b: iterations };
+    const text = "An iteration of B takes 12.5% longer: 32 ms → 36 ms";
+    expect(headline(diff({ totals, per_iteration, proof: "repeats" }))).toEqual({
+      text,
       tone: "bad",
     });
+    // Without a proof it takes no side.
+    expect(headline(diff({ totals, per_iteration }))).toEqual({ text, tone: "plain" });
   });
   it("does not call a fourfold time a percentage", () => {
     const totals = [entry({ verdict: "slower", a: 100, b: 420, change: 3.2 })];

@@ -133,7 +133,9 @@ export function headline(diff: Diff): Headline {
   const isPerIteration = diff.per_iteration !== undefined;
   const [main] = totals.filter(({ verdict }) => isDifference(verdict)).sort(byOrder);
   if (main) {
-    return { text: totalSentence(main, isPerIteration), tone: verdictTone(main.verdict) };
+    const text = totalSentence(main, isPerIteration);
+    // One run of each side is no ground for red or green.
+    return { text, tone: diff.proof === "none" ? "plain" : verdictTone(main.verdict) };
   }
   const [unsure] = totals
     .filter(({ verdict }) => verdict === "too_noisy" || verdict === "drifts")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { Session } from "../../api/types";
-import { choices, membersText, nextSort, rowsOf, summarize } from "./session_rows";
+import { choices, membersText, nextSort, oldestFirst, rowsOf, summarize } from "./session_rows";
 
 function session(id: string, run: string, more: Partial<Session> = {}): Session {
   return {
@@ -113,4 +113,14 @@ it("sorts text from A and numbers from the largest, then the other way around", 
   expect(nextSort("-app", "app")).toBe("app");
   expect(nextSort("-start", "duration")).toBe("-duration");
   expect(nextSort("-duration", "duration")).toBe("duration");
+});
+
+it("puts what began first in front, and what does not say when at the end", () => {
+  const known = [
+    session("new", "", { start_wall_ns: "1794850033754125033" }),
+    session("none", "", { start_wall_ns: null }),
+    session("old", "", { start_wall_ns: "1794840033754125033" }),
+  ];
+  expect(oldestFirst(["none", "new", "old"], known)).toEqual(["old", "new", "none"]);
+  expect(oldestFirst(["x", "none"], known)).toEqual(["x", "none"]);
 });

@@ -117,3 +117,17 @@ export function nextSort(current: string, by: string): string {
   const second = by === "app" ? "-app" : by;
   return current === first ? second : first;
 }
+
+// Ids of sessions by when they began; those that do not say when keep their place at the end.
+export function oldestFirst(
+  ids: string[],
+  sessions: Pick<Session, "id" | "start_wall_ns">[],
+): string[] {
+  const starts = new Map(sessions.map(({ id, start_wall_ns }) => [id, start_wall_ns]));
+  const startOf = (id: string) => {
+    const start = starts.get(id);
+    return start === null || start === undefined ? Infinity : Number(start);
+  };
+  // Two of them at infinity are no number apart.
+  return [...ids].sort((a, b) => startOf(a) - startOf(b) || 0);
+}

@@ -11,6 +11,7 @@ import { Empty, Failed, Skeleton } from "../../widgets/states";
 import { TopBar } from "../../widgets/top_bar";
 import { SessionFilters } from "./session_filters";
 import { SessionGrid } from "./session_list";
+import { oldestFirst } from "./session_rows";
 import { TagDialog } from "./tag_dialog";
 import { clearFilters, isFiltered, useFilters, useSessions } from "./use_sessions";
 import "./sessions.css";
@@ -25,7 +26,7 @@ export default function Sessions() {
       before.includes(id) ? before.filter((one) => one !== id) : [...before, id],
     );
   const compare = () => {
-    const [a, b] = chosen.map(encodeURIComponent);
+    const [a, b] = oldestFirst(chosen, list.sessions ?? []).map(encodeURIComponent);
     if (chosen.length === 2) navigate(`/compare?a=${a}&b=${b}`);
   };
   const [tools, setTools] = useState<HTMLElement | null>(null);
