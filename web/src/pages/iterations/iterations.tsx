@@ -25,6 +25,8 @@ import { StepDetail } from "./step_detail";
 import { chartCeiling, idleShare, reasonOf, type Step, stepsOf } from "./steps";
 import "./iterations.css";
 
+const LEAST_FOR_P90 = 10;
+
 const FOUND_BY: Record<string, string> = {
   scopes: "scopes named",
   markers: "ranges named",
@@ -231,18 +233,23 @@ function Found({ session, data }: { session: string; data: Iterations }) {
             unit: median.unit,
             hint: "Warm-ups and steps whose end is unknown are left out",
           },
-          {
-            label: "90% take at most",
-            value: timeQuantity(stats.p90).value,
-            unit: timeQuantity(stats.p90).unit,
-          },
+          // Of a few steps it is the slowest.
+          ...(stats.count < LEAST_FOR_P90
+            ? []
+            : [
+                {
+                  label: "90% take at most",
+                  value: timeQuantity(stats.p90).value,
+                  unit: timeQuantity(stats.p90).unit,
+                },
+              ]),
           {
             label: "Slowest",
             value: timeQuantity(stats.max).value,
             unit: timeQuantity(stats.max).unit,
           },
           {
-            label: "Kernels in a step",
+            label: "Kernel time in a step",
             value: timeQuantity(kernel?.median).value,
             unit: kernel ? `${timeQuantity(kernel.median).unit}, median` : undefined,
             hint: isUnknown(data.kernel_ns) ? data.kernel_ns.unknown : "Their durations, added up",

@@ -196,7 +196,7 @@ function KernelTable(props: {
       name="kernels"
       fileName={`kernels-${props.session}`}
       sortedBy="total"
-      maxRows={24}
+      maxRows={23}
       {...(props.opens ? { onOpen: props.open } : {})}
     />
   );
