@@ -8,6 +8,7 @@ import { currentName, formatOf } from "../../base/metrics";
 import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type ChartCursor, CursorBar, useCursor } from "../cursor";
+import { toolName, useImportedFrom } from "../imported";
 import { ClockLimits } from "./clock_limits";
 import { EventsPanel, HealthFacts, ReadingTable } from "./health_panels";
 import { ReadingChart } from "./reading_chart";
@@ -123,15 +124,22 @@ function Found({ session, health }: { session: string; health: Health }) {
   const metrics = useSection(session, "metrics").data;
   const cursor = useCursor(session);
   const [from, to] = health.span ?? [0, 0];
+  const tool = useImportedFrom(session);
   if (health.metrics.length === 0) {
     return (
       <>
         <Panel>
           <Empty title="Nothing was sampled while this session was recorded">
+            {typeof tool === "string" && (
+              <p>
+                It was imported from {toolName(tool)}, whose trace has no readings of GPUs. To have
+                them, record the program itself:
+              </p>
+            )}
             <p>
-              <code>gpufl monitor</code> records the health of every GPU and of the host. A program
-              records it beside its own work with <code>system_sample_rate_ms</code> and{" "}
-              <code>continuous_system_sampling</code>.
+              <code>gpufl trace --interval 100ms -- python train.py</code> samples the GPU and the
+              host beside the program&apos;s work; <code>gpufl monitor</code> records the health of
+              every GPU.
             </p>
           </Empty>
         </Panel>

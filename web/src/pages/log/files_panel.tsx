@@ -4,9 +4,13 @@ import { useApi } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
 import type { Window as LogFile } from "../../api/types";
 import { bytes, count, duration, plural } from "../../base/format";
+import { useMedia } from "../../base/media";
 import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+
+const NARROW = "(max-width: 1000px)";
+const WIDE_ONLY = ["raw_bytes", "lines", "hash"];
 
 function optional(value: number | null | undefined, format: (value: number) => string) {
   return value === null || value === undefined ? (
@@ -58,7 +62,8 @@ export function FilesPanel({ session }: { session: string }) {
     width: "minmax(92px, 1fr)",
     ...(hint === undefined ? {} : { hint }),
   });
-  const columns: Column<LogFile>[] = [
+  const isNarrow = useMedia(NARROW);
+  const all: Column<LogFile>[] = [
     {
       key: "name",
       title: "File",
@@ -96,6 +101,7 @@ export function FilesPanel({ session }: { session: string }) {
       hint: "xxh64 of the file; gpufl verify checks it",
     },
   ];
+  const columns = isNarrow ? all.filter(({ key }) => !WIDE_ONLY.includes(key)) : all;
   return (
     <Ready of={files} rows={4}>
       {({ windows, is_live }) => (

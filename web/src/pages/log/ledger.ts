@@ -49,11 +49,11 @@ export function numberName(name: string): string {
   return titleOf(name.replace(/_ns$/, "_time"));
 }
 
-// Losses that happened first, then the rest in the log's order.
+// Losses that happened first, then the rest in the log's order; what never happened is left out.
 export function ledgerNumbers(numbers: Record<string, unknown>): LedgerNumber[] {
   const all = Object.entries(numbers)
     .filter((entry): entry is [string, number] => typeof entry[1] === "number")
-    .filter(([name]) => !ALIASES.has(name))
+    .filter(([name, value]) => value !== 0 && !ALIASES.has(name))
     .map(([name, value]) => ({
       name: numberName(name),
       text: textOf(name, value),

@@ -10,6 +10,7 @@ import { Badge, Chip, Facts, Panel, type Tone } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
 import { timelineAround } from "../cursor";
+import { importedFrom, toolName } from "../imported";
 import { sessionHref, type SessionPageProps } from "../session_frame";
 import { ExportPanel } from "./export_panel";
 import { DeviceFacts, SessionFacts } from "./facts_panels";
@@ -65,6 +66,7 @@ const VERDICT: Record<string, Tone> = { complete: "good", incomplete: "bad" };
 
 function LogFacts({ answer, size }: { answer: LedgerAnswer; size: number | undefined }) {
   const { ledger, session } = answer;
+  const tool = importedFrom(answer.capabilities);
   const length = timeQuantity(session.duration_ns);
   const onDisk = bytesQuantity(size);
   const rows = Object.values(ledger.rows_read).reduce((sum, n) => sum + n, 0);
@@ -91,7 +93,13 @@ function LogFacts({ answer, size }: { answer: LedgerAnswer; size: number | undef
           { label: "On disk", value: onDisk.value, unit: onDisk.unit },
           { label: "Rows read", value: count(rows) },
           { label: "Problems", value: count(ledger.problem_count) },
-          { label: "Recorded by", value: session.gpufl_version, unit: "gpufl" },
+          tool === null
+            ? { label: "Recorded by", value: session.gpufl_version, unit: "gpufl" }
+            : {
+                label: "Imported from",
+                value: toolName(tool),
+                unit: `by gpufl ${session.gpufl_version}`,
+              },
         ]}
       />
       {(ledger.verdict !== "complete" || ledger.problem_count > 0) && (
@@ -169,18 +177,27 @@ function Events({ session }: { session: string }) {
   );
 }
 
+// Nobody asked another tool's trace for anything.
+function gotText({ feature, asked, got, as_asked }: Capability, isImported: boolean): string {
+  if (isImported) return feature === "recording" ? toolName(got) : got;
+  return as_asked ? got : `${asked} → ${got}`;
+}
+
 function Capabilities({ of }: { of: Capability[] }) {
   if (of.length === 0) return null;
+  const tool = importedFrom(of);
   return (
-    <Panel title="Asked for, and got">
+    <Panel title={tool === null ? "Asked for, and got" : "What the import has"}>
       <ul className="log-list">
         {of.map((one, i) => (
           <li key={i}>
             <b>{one.feature.replaceAll("_", " ")}</b>
-            <span>{one.as_asked ? one.got : `${one.asked} → ${one.got}`}</span>
-            <Badge tone={one.as_asked ? "good" : "warn"}>
-              {one.as_asked ? "as asked" : one.reason.replaceAll("_", " ") || "not as asked"}
-            </Badge>
+            <span>{gotText(one, tool !== null)}</span>
+            {(tool === null || !one.as_asked) && (
+              <Badge tone={one.as_asked ? "good" : tool === null ? "warn" : "plain"}>
+                {one.as_asked ? "as asked" : one.reason.replaceAll("_", " ") || "not as asked"}
+              </Badge>
+            )}
             {[one.backend, one.detail, one.hint].filter(Boolean).length > 0 && (
               <small>{[one.backend, one.detail, one.hint].filter(Boolean).join(" · ")}</small>
             )}
@@ -227,7 +244,7 @@ function Numbers({ ledger }: { ledger: Ledger }) {
           maxRows={14}
         />
       </Panel>
-      <Panel title="Ledger" note="what the recorder counted">
+      <Panel title="Ledger" note="what the recorder counted, without zeros">
         {ledger.numbers === null ? (
           <Empty title="The log has no ledger">
             The program ended before it could be written, so nobody knows what is missing.

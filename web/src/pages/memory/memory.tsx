@@ -19,6 +19,8 @@ import { Copyable, Facts, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
 import { type ChartCursor, CursorBar, useCursor } from "../cursor";
+import { toolName, useImportedFrom } from "../imported";
+import { WithCode } from "../kernels/with_code";
 import type { SessionPageProps } from "../session_frame";
 import {
   callTime,
@@ -50,7 +52,11 @@ export default function Memory({ session }: SessionPageProps) {
             {hasReadings && bar}
             {readings}
             <Panel title="Allocations">
-              {isUnknown(section) ? <NotRecorded why={section} /> : <NothingAllocated />}
+              {isUnknown(section) ? (
+                <NotRecorded session={session} why={section} />
+              ) : (
+                <NothingAllocated />
+              )}
             </Panel>
           </>
         ) : (
@@ -67,11 +73,23 @@ export default function Memory({ session }: SessionPageProps) {
   );
 }
 
-function NotRecorded({ why }: { why: Unknown }) {
+function NotRecorded({ session, why }: { session: string; why: Unknown }) {
   const command = "gpufl trace --memory -- python train.py";
+  const tool = useImportedFrom(session);
   return (
     <Empty title={sentence(why.unknown).replace(/\.$/, "")}>
-      {why.hint !== undefined && (
+      {typeof tool === "string" && (
+        <p>
+          It was imported from {toolName(tool)}.{" "}
+          <WithCode
+            text={sentence(
+              why.hint ??
+                "To see who allocates how much, record the program itself with `gpufl trace --memory`",
+            )}
+          />
+        </p>
+      )}
+      {tool === null && why.hint !== undefined && (
         <>
           <p>To see who allocates how much, and what is never released, record with</p>
           <p>

@@ -2,6 +2,7 @@
 // What a session does not have, why, and what would record it.
 import type { Capability } from "../../api/types";
 import { isUnknown, sentence } from "../../base/format";
+import { toolName } from "../imported";
 
 export interface NotRecorded {
   what: string;
@@ -26,6 +27,10 @@ export function featureName(feature: string): string {
 
 function ofCapability({ feature, asked, got, reason, detail, hint }: Capability): NotRecorded {
   const why = detail || reason.replaceAll("_", " ");
+  // Nobody asked another tool's trace for anything.
+  if (feature === "recording" && reason === "imported") {
+    return { what: featureName(feature), why: sentence(`imported from ${toolName(got)}`), how: "" };
+  }
   const isSwitch = ["on", "off", ""].includes(asked) && ["on", "off", ""].includes(got);
   const change = isSwitch ? "" : `${asked} was asked for, ${got} was used. `;
   return { what: featureName(feature), why: change + sentence(why), how: sentence(hint) };

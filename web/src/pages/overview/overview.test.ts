@@ -250,4 +250,11 @@ describe("trust", () => {
     expect(list[0]).toMatchObject({ why: "No libdw.", how: "Install libdw." });
     expect(list[1]?.why).toBe("PcSampling was asked for, Trace was used. Not built.");
   });
+  it("does not say that anybody asked for another tool", () => {
+    const imported = { asked: "gpufl", got: "torch_profiler", as_asked: false, reason: "imported" };
+    const list = notRecorded([{ feature: "recording", ...imported, detail: "", hint: "" }], []);
+    expect(list).toEqual([
+      { what: "Recording by gpufl", why: "Imported from torch.profiler.", how: "" },
+    ]);
+  });
 });

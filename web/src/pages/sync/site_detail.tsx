@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line that waits: its text, the kernels that it waits for, and one of its waits drawn.
 import { useState } from "react";
-import { useApi } from "../../api/hooks";
+import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
 import type { EventEntry, Waits } from "../../api/types";
 import {
@@ -30,7 +30,21 @@ const DRAWN = ["waits", "kernel_calls", "kernels"];
 const KEEP_TEXT =
   "`gpufl symbolize SESSION` on the machine that has the files; add --source-root DIR if they have moved";
 
-function NoSource({ site, sources }: { site: Site; sources: Waits["sources"] }) {
+// A path as a shell takes it.
+function quoted(path: string): string {
+  return /^[\w./:@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+function NoSource({
+  session,
+  site,
+  sources,
+}: {
+  session: string;
+  site: Site;
+  sources: Waits["sources"];
+}) {
+  const folder = useSection(session, "session").data?.log;
   const [why, how] = isUnknown(sources)
     ? [sources.unknown, sources.hint ?? ""]
     : ["no source text of this file was kept", KEEP_TEXT];
@@ -42,7 +56,8 @@ function NoSource({ site, sources }: { site: Site; sources: Waits["sources"] }) 
         {how !== "" && (
           <>
             {" "}
-            To see the line here: <WithCode text={how} />.
+            To see the line here:{" "}
+            <WithCode text={folder ? how.replace("SESSION", quoted(folder)) : how} />.
           </>
         )}
       </p>
@@ -50,9 +65,17 @@ function NoSource({ site, sources }: { site: Site; sources: Waits["sources"] }) 
   );
 }
 
-function SourceLines({ site, sources }: { site: Site; sources: Waits["sources"] }) {
+function SourceLines({
+  session,
+  site,
+  sources,
+}: {
+  session: string;
+  site: Site;
+  sources: Waits["sources"];
+}) {
   const view = isUnknown(sources) ? null : sourceAround(sources, site.file, site.line);
-  if (view === null) return <NoSource site={site} sources={sources} />;
+  if (view === null) return <NoSource session={session} site={site} sources={sources} />;
   const language = languageOf(view.path);
   const states = lineStates(
     view.lines.map(({ text }) => text),
@@ -307,7 +330,7 @@ export function SiteDetail({
   ];
   return (
     <div className="sync-detail">
-      <SourceLines site={site} sources={waits.sources} />
+      <SourceLines session={session} site={site} sources={waits.sources} />
       <Launched session={session} site={site} waits={waits} />
       <OneWait session={session} site={site} />
       {said.length > 0 && <p className="dim">{withMicro(said.join(" "))}</p>}
