@@ -14,7 +14,8 @@ constexpr int64_t kMaxIntervals = 10;
 
 Unknown not_sampled() {
   return {"neither energy nor power of the GPU was sampled then",
-          "record with system_sample_rate_ms and continuous_system_sampling"};
+          "record with `gpufl trace --interval 100ms`, or with system_sample_rate_ms and "
+          "continuous_system_sampling"};
 }
 
 }  // namespace
