@@ -2,6 +2,14 @@
 import type { ReactNode } from "react";
 import "./top_bar.css";
 
+// Links are routes here: it is the focus that moves.
+function skip() {
+  const main = document.querySelector("main");
+  if (!main) return;
+  main.tabIndex = -1;
+  main.focus();
+}
+
 // The last crumb is where we are.
 export function TopBar({
   crumbs,
@@ -14,6 +22,9 @@ export function TopBar({
 }) {
   return (
     <header className="top-bar">
+      <button className="btn skip" onClick={skip}>
+        Skip to the content
+      </button>
       <a className="logo" href="#/sessions">
         gpu<i>flight</i>
       </a>

@@ -31,6 +31,9 @@ function Sketch() {
       <text x="92" y="76" transform="rotate(-39 92 76)" textAnchor="middle">
         memory
       </text>
+      <text x="330" y="12" textAnchor="end" className="roofline-name">
+        example, not this session
+      </text>
       <text x="240" y="36" textAnchor="middle">
         arithmetic
       </text>

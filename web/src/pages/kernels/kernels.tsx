@@ -113,7 +113,7 @@ export default function Kernels({ session }: { session: string }) {
       note={
         figures &&
         whyNone === null &&
-        `${duration(figures.total_ns)} in ${plural(figures.count, "launch", "launches")}`
+        `${duration(figures.total_ns)} in ${plural(figures.count, "launch", "launches")}, without copies and fills`
       }
       actions={
         <label className="kernels-filter">

@@ -92,10 +92,12 @@ export function busyFact(gpu: GpuTime): FactProps {
     label: "GPU busy",
     value: share(busy, recorded),
     unit: devices.length > 1 ? `of ${devices.length} GPUs` : `· ${duration(busy)}`,
-    hint: devices
-      .map(
-        ({ device, busy_share, recorded_ns }) =>
-          `GPU ${device}: ${percent(number(busy_share))} of ${duration(number(recorded_ns))} recorded`,
+    hint: ["Kernels, copies and fills"]
+      .concat(
+        devices.map(
+          ({ device, busy_share, recorded_ns }) =>
+            `GPU ${device}: ${percent(number(busy_share))} of ${duration(number(recorded_ns))} recorded`,
+        ),
       )
       .join("\n"),
   };

@@ -55,7 +55,7 @@ const COLUMNS: ScopeColumn[] = [
   {
     key: "gpu",
     title: "GPU time",
-    hint: "Of the work launched in it and in the scopes inside it",
+    hint: "Of kernels, copies and fills launched in it and in the scopes inside it",
     cell: ({ total }) => workCell(total, ({ gpu_ns }) => duration(gpu_ns)),
   },
   {
