@@ -26,8 +26,9 @@
 //
 // GPUFL_DISK_FAULT is "CALL NUMBER ERRNO PART": the call of that number ("fsync", "write", "open";
 // counted from 1) on a path that contains PART fails; with "NUMBER+", all from there on until the
-// file GPUFL_DISK/mended exists. As on Linux, a sync that has failed forgets what was to be
-// written: a later one succeeds without it, unless it was written again.
+// file GPUFL_DISK/mended exists. GPUFL_DISK/failed exists once one has failed. As on Linux, a sync
+// that has failed forgets what was to be written: a later one succeeds without it, unless it was
+// written again.
 namespace {
 
 constexpr uint64_t kPage = 4096;
@@ -67,10 +68,12 @@ Disk& disk() {
     std::array<char, 16> number{};
     std::array<char, 200> part{};
     const std::string fault = text_of("GPUFL_DISK_FAULT");
-    if (sscanf(fault.c_str(), "%15s %15s %d %199s", call.data(), number.data(), &one->error,
+    std::array<char, 16> error{};
+    if (sscanf(fault.c_str(), "%15s %15s %15s %199s", call.data(), number.data(), error.data(),
                part.data()) == 4) {
       one->call = call.data();
       one->number = strtol(number.data(), nullptr, 10);
+      one->error = static_cast<int>(strtol(error.data(), nullptr, 10));
       one->goes_on = strchr(number.data(), '+') != nullptr;
       one->part = part.data();
     }
@@ -92,6 +95,11 @@ std::string path_of(int fd) {
   return is_below ? found : std::string();
 }
 
+int open_plainly(const std::string& path, int flags) {
+  static auto* const real = next<int(const char*, int, ...)>("open");
+  return real(path.c_str(), flags | O_CLOEXEC, 0600);
+}
+
 // Whether this call is to fail.
 bool fails(const char* call, const std::string& path) {
   Disk& of = disk();
@@ -100,6 +108,8 @@ bool fails(const char* call, const std::string& path) {
   const std::lock_guard lock(of.mutex);
   const long now = ++of.calls;
   if (now != of.number && !(of.goes_on && now > of.number)) return false;
+  const int note = open_plainly(of.folder + "/failed", O_WRONLY | O_CREAT);
+  if (note >= 0) close(note);
   errno = of.error;
   return true;
 }
@@ -124,11 +134,6 @@ void copy_range(int from, int to, uint64_t begin, uint64_t end) {
     if (got <= 0 || !write_all(to, part.data(), static_cast<size_t>(got), begin)) return;
     begin += static_cast<uint64_t>(got);
   }
-}
-
-int open_plainly(const std::string& path, int flags) {
-  static auto* const real = next<int(const char*, int, ...)>("open");
-  return real(path.c_str(), flags | O_CLOEXEC, 0600);
 }
 
 std::string name_of(const char* kind, ino_t inode) {
