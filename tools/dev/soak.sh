@@ -10,13 +10,14 @@ source tools/dev/test.sh
 declare -rA soak_parts=(
   [busy]="the release tests, three times, beside four busy processes"
   [shapes]="whether sessions cost in proportion to their size, whatever their shape"
+  [faults]="a server and agents that are killed, cut off and given broken disks, for --minutes"
   [fuzz]="every fuzzer for its share of --minutes"
   [pythons]="the Python tests on the other CPythons in ~/.pyenv"
   [bench]="every benchmark against its bar"
   [hosting]="a fleet that sends to one server, the agent's cost, and how soon who looks on hears of it"
 )
-readonly soak_order=(busy shapes fuzz pythons bench hosting)
-soak_minutes=20
+readonly soak_order=(busy shapes faults fuzz pythons bench hosting)
+soak_minutes=
 soak_folder=
 soak_failures=0
 
@@ -58,7 +59,7 @@ soak_help() {
   say "usage: ./dev soak [--minutes N] [part ...]"
   say "Runs the parts, or those named, one after the other; a part that fails does not end the run."
   for part in "${soak_order[@]}"; do printf '  %-8s%s\n' "$part" "${soak_parts[$part]}"; done
-  say "--minutes: how long fuzzing takes, $soak_minutes unless it is said."
+  say "--minutes: how long faults and fuzzing take each; 30 and 20 unless it is said."
   say "build/soak/<time> keeps a log of each part, and summary.json: part, commit, machine, start, seconds, result."
 }
 
@@ -122,11 +123,22 @@ soak_shapes() {
   build/release/benchmarks/shapes_bench --full --json "$soak_folder/figures/shapes_bench.json"
 }
 
+# The seeds of its rounds are in its log.
+soak_faults() {
+  progress "building"
+  want_web
+  build_stage release
+  progress "${soak_minutes:-30} minutes"
+  mkdir -p "$soak_folder/figures"
+  /usr/bin/python3 bench/hosting/hosting_faults.py build/release/bin --minutes "${soak_minutes:-30}" \
+    --json "$soak_folder/figures/hosting_faults.json"
+}
+
 soak_fuzz() {
   progress "building"
   build_stage asan
-  progress "$soak_minutes minutes"
-  fuzz_stage $((soak_minutes * 60))
+  progress "${soak_minutes:-20} minutes"
+  fuzz_stage $((${soak_minutes:-20} * 60))
 }
 
 soak_pythons() { python_stage --others; }
