@@ -37,6 +37,41 @@ export class Stepper {
     return true;
   }
 
+  // To the next event of its row where that is further away than what is drawn. It looks at stretches
+  // that grow, each beyond the one before.
+  stepFar(selected: EventRef, by: 1 | -1, view: View, whole: View): void {
+    this.seek(selected, by, 0, Math.ceil(spanOf(view)), whole);
+  }
+
+  // `empty`: how far from the selected event there is none.
+  private seek(selected: EventRef, by: 1 | -1, empty: number, length: number, whole: View): void {
+    const { track, row, start } = selected;
+    const edge = start + by * empty;
+    const first = Math.max(Math.floor(whole.from), edge - length);
+    const [from, to] = by > 0 ? [edge + 1, edge + 1 + length] : [first, edge];
+    if (by > 0 ? from >= whole.to : from >= to) return;
+    this.asks.begins({ track, row, from, to }, (events) => {
+      if (this.store.state.selected !== selected) return;
+      const next = by > 0 ? events[0] : events.at(-1);
+      if (!next) this.seek(selected, by, empty + length, 2 * length, whole);
+      else if (by > 0) this.select(next, true);
+      else this.lastBefore(selected, next, edge);
+    });
+  }
+
+  // A list has the first events of a stretch: those behind them may be nearer.
+  private lastBefore(selected: EventRef, found: EventRef, to: number): void {
+    const { track, row, start } = found;
+    const choose = () => this.select(found, true);
+    if (start + 1 >= to) return choose();
+    this.asks.begins({ track, row, from: start + 1, to }, (events) => {
+      if (this.store.state.selected !== selected) return;
+      const later = events.at(-1);
+      if (later) this.lastBefore(selected, later, to);
+      else choose();
+    });
+  }
+
   private stepAmong(selected: EventRef, by: 1 | -1, span: number): void {
     const { track, row, start } = selected;
     const [from, to] = by > 0 ? [start, start + span] : [start - span, start + 1];

@@ -224,6 +224,7 @@ export class Timeline extends TimelineMoves {
     const { selected } = this.state;
     if (selected) {
       if (!isExactAt(selected, this.segmentsOf(selected.track))) this.zoomToSelected();
+      else this.stepper.stepFar(selected, by, this.view, this.bounds());
       return;
     }
     const dense = densestStep(near, this.view, this.segmentsOf);
