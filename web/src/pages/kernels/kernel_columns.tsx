@@ -18,6 +18,22 @@ const time = (key: "mean" | "median" | "p99", title: string): Column<KernelRow> 
   cell: (row) => duration(row.time[key]),
 });
 
+const LEAST_HEAD = 10;
+const TAIL = 12;
+
+// Many kernels begin alike: where there is no room, the middle gives way.
+function KernelName({ label }: { label: string }) {
+  const brackets = label.search(/[<[]/);
+  const at = brackets >= 0 ? brackets : label.length - TAIL;
+  if (at < LEAST_HEAD) return <span className="kernels-tail">{label}</span>;
+  return (
+    <>
+      <span className="kernels-head">{label.slice(0, at)}</span>
+      <span className="kernels-tail">{label.slice(at)}</span>
+    </>
+  );
+}
+
 export function columnsFor(
   by: GroupBy,
   scale: Scale,
@@ -32,13 +48,13 @@ export function columnsFor(
       width: isNarrow ? "minmax(200px, 4fr)" : "minmax(260px, 4fr)",
       value: (row) => row.label,
       cell: (row) => (
-        <span title={row.fullName} className={row.isRest ? "faint" : ""}>
+        <span title={row.fullName} className={row.isRest ? "kernels-name faint" : "kernels-name"}>
           {row.kernelClass !== null && (
             <span title={row.kernelClass}>
               <Swatch color={classVariable(row.kernelClass)} />
             </span>
           )}
-          {shownName(row.label)}
+          <KernelName label={shownName(row.label)} />
         </span>
       ),
     },
