@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <mutex>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "format/file_size_signal.hpp"
 #include "format/limits.hpp"
@@ -499,12 +501,9 @@ void SessionLogWriter::abandon() {
   lock_->forget();
   // Their threads live in the parent only, so they cannot be destroyed here; kept reachable
   // instead.
-  [[maybe_unused]] static LogArchive* abandoned;
-  [[maybe_unused]] static ModuleStore* abandoned_modules;
-  abandoned_modules = modules_.release();
-  if (!archive_) return;
-  archive_->abandon();
-  abandoned = archive_.release();
+  static auto& abandoned = *new std::vector<std::pair<LogArchive*, ModuleStore*>>;
+  if (archive_) archive_->abandon();
+  abandoned.emplace_back(archive_.release(), modules_.release());
 }
 
 // Leaves nothing behind when it fails but `lock`, which it takes only when it succeeds.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <warpscope_host.hpp>
 
+#include "base/shadow_memory.hpp"
 #include "format/session_reader.hpp"
 #include "format/test_session.hpp"
 #include "format/verify.hpp"
@@ -151,18 +152,8 @@ TEST_F(WarpscopeDumpTest, TooLargeAFileIsRefused) {
   EXPECT_NE(outcome.errors[0].find("larger than 4 GiB"), std::string::npos) << outcome.errors[0];
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define GPUFL_MEMORY_IS_SHADOWED
-#endif
-#endif
-#else
-#define GPUFL_MEMORY_IS_SHADOWED
-#endif
-
 TEST_F(WarpscopeDumpTest, ALackOfMemoryIsTold) {
-#ifdef GPUFL_MEMORY_IS_SHADOWED
+#ifdef GPUFL_HAS_SHADOW_MEMORY
   GTEST_SKIP() << "a sanitizer needs the address space";
 #else
   const fs::path file = temp_.path() / "zeros.bin";

@@ -24,6 +24,7 @@
 
 #include "analysis/compare/gate_rules.hpp"
 #include "base/json.hpp"
+#include "base/shadow_memory.hpp"
 #include "export/output_file.hpp"
 #include "server/cache_folder.hpp"
 #include "server/child_process.hpp"
@@ -47,15 +48,6 @@ constexpr double kReadingShare = 0.7;  // of the work; nobody knows better
 constexpr std::string_view kCsvEnding = "-csv";
 constexpr uint64_t kReserveBytes = uint64_t{256} << 20;
 
-// Sanitizers take terabytes of addresses.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define GPUFL_HAS_SHADOW_MEMORY 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define GPUFL_HAS_SHADOW_MEMORY 1
-#endif
 #ifdef GPUFL_HAS_SHADOW_MEMORY
 constexpr bool kLimitsMemory = false;
 #else

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shadow_memory.hpp"
 #include "base/temp_dir.hpp"
 #include "format/test_session.hpp"
 #include "store/folder_lock.hpp"
@@ -298,7 +299,8 @@ TEST(PeopleSchemaTest, AnOlderStoreIsBroughtUpToDate) {
   }
   auto people = People::open(file);
   ASSERT_TRUE(people) << people.status().text();
-  const User* user = (*people)->directory()->user_named("ada");
+  const DirectoryPtr directory = (*people)->directory();
+  const User* user = directory->user_named("ada");
   ASSERT_NE(user, nullptr);
   EXPECT_TRUE((*people)->invite(user->id, kLater));
   EXPECT_TRUE((*people)->link(user->id, {"https://id.example", "1"}));
@@ -366,7 +368,7 @@ TEST(PasswordTest, IsSaltedAndChecked) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef GPUFL_HAS_SHADOW_MEMORY
 // Run by the one below, in a process that has allocated nothing large before.
 TEST(PasswordTest, DISABLED_InAProcessThatGetsNoMemory) {
   const std::string hash = *hash_password("secret enough");
