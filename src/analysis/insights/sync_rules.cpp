@@ -64,8 +64,8 @@ void finish_sync(Insight& insight, Severity severity) {
   insight.severity = severity;
   insight.advice = "Wait only where the host needs a result. There, queue other work first.";
   insight.estimate =
-      "None: a wait costs nothing while the GPU works. in_loop_sync and idle_gaps estimate how "
-      "much idle time waits cause.";
+      "None: a wait costs nothing while the GPU works. How much idle time waits cause is told of "
+      "waits in a loop and of pauses of the GPU.";
   insight.confidence = Confidence::High;
 }
 
