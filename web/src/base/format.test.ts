@@ -48,4 +48,7 @@ it("writes microseconds of reports as those of the page", () => {
   expect(withMicro("took 10.39 us of 1,207 us, 125.1us in all; status")).toBe(
     "took 10.39 µs of 1,207 µs, 125.1 µs in all; status",
   );
+  expect(withMicro("idle × 2: 14.68ms (5% of 1.2s) by kernel_2s<3>, 12ns")).toBe(
+    "idle × 2: 14.68 ms (5% of 1.2 s) by kernel_2s<3>, 12 ns",
+  );
 });

@@ -127,9 +127,13 @@ export function shownName(name: string): string {
   return name.trim() === "" ? "(no name)" : name;
 }
 
-// Reports in text have no letter for millionths.
+// Reports in text have no letter for millionths, and no space before units of time. Names of kernels
+// that end like one stay.
 export function withMicro(text: string): string {
-  return text.replace(/(\d) ?us\b/g, "$1 µs");
+  return text.replace(
+    /(?<![\w.,])(\d[\d,.]*) ?(ns|us|ms|s)\b/g,
+    (_, number: string, unit: string) => `${number} ${unit === "us" ? "µs" : unit}`,
+  );
 }
 
 // What the analysis says in half a sentence: with a capital and a full stop.

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { Flame, Scope } from "../../api/types";
-import { byScopes, bySamples, findNode, layout, searchFor, selfOf, wayTo } from "./flame";
+import {
+  byScopes,
+  bySamples,
+  findNode,
+  layout,
+  searchFor,
+  selfOf,
+  tellsStacks,
+  wayTo,
+} from "./flame";
 
 const SPAN = { startValue: 0, endValue: 100 };
 const FILE: Pick<Flame, "shared" | "profiles"> = {
@@ -47,6 +56,17 @@ describe("a flame graph of stacks", () => {
     expect(searchFor(top, "m").value).toBe(100);
     expect(searchFor(top, "a.py").ids.size).toBe(1);
     expect(searchFor(top, " ").ids.size).toBe(0);
+  });
+  it("is nothing to show where no work has a stack", () => {
+    const frames = [{ name: "(no stack recorded)" }, { name: "gemm" }, { name: "main" }];
+    expect(tellsStacks({ shared: { frames } }, [[0, 1]])).toBe(false);
+    expect(
+      tellsStacks({ shared: { frames } }, [
+        [0, 1],
+        [2, 1],
+      ]),
+    ).toBe(true);
+    expect(tellsStacks(FILE, [[0, 1]])).toBe(true);
   });
   it("is empty where there are no samples", () => {
     expect(bySamples(FILE, 1).children).toEqual([]);

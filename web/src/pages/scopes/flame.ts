@@ -69,6 +69,15 @@ export function bySamples(file: Pick<Flame, "shared" | "profiles">, index: numbe
   return top;
 }
 
+// What the export calls work whose stack nobody recorded.
+const NO_STACK = "(no stack recorded)";
+
+// Whether any sample of a profile has one.
+export function tellsStacks({ shared }: Pick<Flame, "shared">, samples: number[][]): boolean {
+  const none = shared.frames.findIndex(({ name }) => name === NO_STACK);
+  return none < 0 || samples.some((sample) => !sample.includes(none));
+}
+
 export function selfOf({ value, children }: FlameNode): number {
   return Math.max(0, value - children.reduce((sum, one) => sum + one.value, 0));
 }

@@ -10,7 +10,7 @@ import { classVariable } from "../../base/kernel_class";
 import { useKeys } from "../../base/keys";
 import { Kbd, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
-import { bySamples, byScopes, type FlameNode } from "./flame";
+import { bySamples, byScopes, type FlameNode, tellsStacks } from "./flame";
 import { type FlameKernel, FlameGraph } from "./flame_graph";
 import { sessionHref } from "../session_frame";
 import { ScopeDetail } from "./scope_detail";
@@ -38,7 +38,7 @@ function viewsOf(scopes: Scope[], file: Flame | undefined): View[] {
     views.push({ key: "gpu", title: "Scopes by GPU time", isTime: true, make: ofScopes("gpu") });
   }
   file?.profiles.forEach((profile, index) => {
-    if (!profile.samples?.length) return;
+    if (!profile.samples?.length || !tellsStacks(file, profile.samples)) return;
     views.push({
       key: profile.name.replaceAll(" ", "-").toLowerCase(),
       title:
