@@ -195,6 +195,12 @@ class Agent {
     dict.set("type", "dict").set("dict", "metric").set("ids", std::move(ids));
     dict.set("values", std::move(names));
     text_ = first.dump() + "\n" + dict.dump() + "\n";
+    for (int64_t device = 0; device < kDevices; ++device) {
+      base::Json line = base::Json::object();
+      line.set("type", "device").set("device", device).set("vendor", "synthetic");
+      line.set("name", "Synthetic GPU").set("uuid", "GPU-" + std::to_string(device));
+      text_ += line.dump() + "\n";
+    }
     acknowledged_ = 0;
     window_rows_ = 0;
   }
