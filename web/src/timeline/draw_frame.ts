@@ -235,7 +235,8 @@ function drawRuler(
   const { scale, width } = scene;
   list.ground.add(0, ruler - 1, width, 1, INK.line);
   for (const { x, label } of marks) {
-    const isWhole = x + (label.length + 1) * scene.charWidth < width;
+    // A mark that says nothing is none.
+    if (x + (label.length + 1) * scene.charWidth >= width) continue;
     list.ground.add(
       Math.round(x),
       ruler - Math.round(6 * scale),
@@ -243,7 +244,6 @@ function drawRuler(
       Math.round(6 * scale),
       INK.call,
     );
-    if (!isWhole) continue;
     list.texts.push({
       x: x + 5 * scale,
       y: 12 * scale,
