@@ -12,6 +12,7 @@ import { type Column, DataTable } from "../../widgets/table";
 import { timelineAround } from "../cursor";
 import { importedFrom, toolName } from "../imported";
 import { sessionHref, type SessionPageProps } from "../session_frame";
+import { featureName } from "../overview/not_recorded";
 import { ExportPanel } from "./export_panel";
 import { DeviceFacts, SessionFacts } from "./facts_panels";
 import { FilesPanel } from "./files_panel";
@@ -191,7 +192,7 @@ function Capabilities({ of }: { of: Capability[] }) {
       <ul className="log-list">
         {of.map((one, i) => (
           <li key={i}>
-            <b>{one.feature.replaceAll("_", " ")}</b>
+            <b>{featureName(one.feature)}</b>
             <span>{gotText(one, tool !== null)}</span>
             {(tool === null || !one.as_asked) && (
               <Badge tone={one.as_asked ? "good" : tool === null ? "warn" : "plain"}>

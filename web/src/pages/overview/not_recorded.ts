@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session does not have, why, and what would record it.
-import type { Capability } from "../../api/types";
-import { isUnknown, sentence } from "../../base/format";
+import type { Capability, Waits } from "../../api/types";
+import { isUnknown, sentence, type Unknown } from "../../base/format";
 import { toolName } from "../imported";
 
 export interface NotRecorded {
@@ -16,6 +16,7 @@ const FEATURES: Record<string, string> = {
   session_clock: "Times since the start",
   recording: "Recording by gpufl",
   gpu_work: "GPU work",
+  health: "Source of readings",
   stacks: "Call stacks",
   symbols: "Names of functions",
 };
@@ -34,6 +35,16 @@ function ofCapability({ feature, asked, got, reason, detail, hint }: Capability)
   const isSwitch = ["on", "off", ""].includes(asked) && ["on", "off", ""].includes(got);
   const change = isSwitch ? "" : `${asked} was asked for, ${got} was used. `;
   return { what: featureName(feature), why: change + sentence(why), how: sentence(hint) };
+}
+
+// Where launches have lines and waits do not: frameworks name the former. Null: that is not so.
+export function missingWaitLines(waits: Waits | Unknown, hasLines: boolean): Unknown | null {
+  if (!hasLines || isUnknown(waits)) return null;
+  if (waits.by_call.length === 0 || waits.by_line.length > 0) return null;
+  return {
+    unknown: "the lines of launches are known from the framework, but not those of waits",
+    hint: "record with `gpufl trace --stacks`",
+  };
 }
 
 // Figures by what they are called; those with the same reason are one entry.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import type { Coverage, DeviceTime, GpuTime, Insight, Ledger } from "../../api/types";
+import type { Coverage, DeviceTime, GpuTime, Insight, Ledger, Waits } from "../../api/types";
 import { gainOf, placeOf, timelinePath, wordsOf } from "./insight_words";
 import { countedText, lossesOf, verdictTone } from "./ledger_words";
-import { notRecorded } from "./not_recorded";
+import { missingWaitLines, notRecorded } from "./not_recorded";
 import { splitCode } from "../kernels/split_code";
 import { busyFact, costFact, costOf, idleFact, memoryFact, stepFact } from "./summary";
 
@@ -249,6 +249,14 @@ describe("trust", () => {
     expect(list.map(({ what }) => what)).toEqual(["Call stacks", "Engine", "Stalls, steps"]);
     expect(list[0]).toMatchObject({ why: "No libdw.", how: "Install libdw." });
     expect(list[1]?.why).toBe("PcSampling was asked for, Trace was used. Not built.");
+  });
+  it("tells lines of waits from those of launches", () => {
+    const [call] = [{ call: "cudaStreamSynchronize", blocked_ns: { count: 1, total: 5 } }];
+    const waits = { by_call: [call], by_line: [] } as unknown as Waits;
+    expect(missingWaitLines(waits, true)?.hint).toMatch(/--stacks/);
+    expect(missingWaitLines(waits, false)).toBeNull();
+    expect(missingWaitLines({ ...waits, by_call: [] }, true)).toBeNull();
+    expect(missingWaitLines(unknown, true)).toBeNull();
   });
   it("does not say that anybody asked for another tool", () => {
     const imported = { asked: "gpufl", got: "torch_profiler", as_asked: false, reason: "imported" };

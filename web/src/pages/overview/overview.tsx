@@ -7,7 +7,7 @@ import { type FactProps, Facts, Panel } from "../../widgets/parts";
 import { Ready } from "../../widgets/states";
 import { Activity } from "./activity";
 import { InsightList } from "./insight_list";
-import { notRecorded } from "./not_recorded";
+import { missingWaitLines, notRecorded } from "./not_recorded";
 import {
   busyFact,
   costFact,
@@ -40,6 +40,7 @@ export default function Overview({ session }: { session: string }) {
   const stalls = useSection(session, "stalls");
   const latency = useSection(session, "launch_latency");
   const groups = useSection(session, "kernels");
+  const waits = useSection(session, "waits");
 
   const cost =
     ledger.data && coverage.data ? costOf(ledger.data.numbers, coverage.data) : undefined;
@@ -55,10 +56,12 @@ export default function Overview({ session }: { session: string }) {
     fact("Recording cost", cost, (data) => costFact(ledger.data!, data)),
   ];
   const known = groups.data && !isUnknown(groups.data) ? groups.data : undefined;
+  const hasLines = known !== undefined && !isUnknown(known.by_line) && known.by_line.length > 0;
   const figures: [string, unknown][] = [
     ["GPU work", kernelsUnknown],
     ["Steps", iterations.data],
     ["Lines of code", known?.by_line],
+    ["Lines that wait", waits.data && missingWaitLines(waits.data, hasLines)],
     ["Allocations", memory.data],
     ["Stalls", stalls.data],
     ["Delay in the driver", latency.data?.driver_ns],
