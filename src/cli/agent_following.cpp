@@ -17,6 +17,7 @@
 #include "cli/stop_signals.hpp"
 #include "cli/uploading.hpp"
 #include "net/http_server.hpp"
+#include "net/proxy.hpp"
 #include "net/router.hpp"
 #include "text/units.hpp"
 #include "workbench/cleanup.hpp"
@@ -116,6 +117,14 @@ int run_agent(AgentLine line, std::string_view who) {
     }
     return is_stopped;
   };
+  if (options.delete_after &&
+      agent::with_variables(options.redaction, net::environment_variable).is_any()) {
+    complain(who,
+             "--delete-after deletes what the server has byte for byte, and cannot be used where "
+             "something is left out: by --no-source, --no-command, GPUFL_UPLOAD_NO_SOURCE or "
+             "GPUFL_UPLOAD_NO_COMMAND");
+    return kExitUsage;
+  }
   if (line.folders.empty()) line.folders.emplace_back(workbench::kDefaultLogs);
   options.folders.assign(line.folders.begin(), line.folders.end());
   const std::string absent = absent_folders(options.folders);

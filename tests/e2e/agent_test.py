@@ -202,6 +202,16 @@ class AgentTest(MonitorTest):
         self.assertEqual(self.drain("--delete-after", "0s").returncode, 0)
         self.assertEqual(list(self.output.iterdir()), [])
 
+    def test_deletes_nothing_where_something_is_left_out(self):
+        self.record()
+        for option, variables in (("--no-source", {}), ("--no-command", {}),
+                                  ("--drain", {"GPUFL_UPLOAD_NO_SOURCE": "1"})):  # fmt: skip
+            ended = run(AGENT, *self.arguments, "--delete-after", "0s", option, self.output,
+                        HOME=str(self.folder), **variables)  # fmt: skip
+            self.assertEqual(ended.returncode, 64, ended.stderr)
+            self.assertIn("byte for byte", ended.stderr)
+        self.assertEqual(len(list(self.output.iterdir())), 1)
+
     @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")
     def test_the_units_are_units(self):
         for name, program in (("gpufl-agent", AGENT), ("gpufl-server", GPUFL)):
