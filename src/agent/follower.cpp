@@ -302,8 +302,13 @@ bool Follower::may_delete(const fs::path& dir, const Followed& followed) const {
 void Follower::delete_session(const fs::path& dir, Followed& followed) {
   constexpr std::chrono::minutes kTryAgain{10};
   options_.delete_session(dir);
-  std::error_code error;
-  if (!fs::exists(dir, error)) {
+  if (format::find_sessions(dir).empty()) {
+    std::error_code error;
+    if (options_.say && fs::exists(dir, error)) {
+      options_.say(dir.string() +
+                   ": the session is deleted, but its folder stays: something else is in it, or "
+                   "the folder around it may not be written to");
+    }
     walk_at_ = {};
     const std::lock_guard lock(mutex_);
     ++counts_.deleted;

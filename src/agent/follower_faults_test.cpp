@@ -161,6 +161,22 @@ TEST_F(FollowerFaultsTest, SaysOnceWhatItCannotDelete) {
   EXPECT_EQ(follower.counts().deleted, 0u);
 }
 
+TEST_F(FollowerFaultsTest, AFolderThatStaysIsNoSessionThatStays) {
+  record(1);
+  FollowOptions deletes = draining();
+  deletes.delete_after = 0s;
+  deletes.delete_session = [&](const fs::path& dir) {
+    for (const std::string& name : file_names(dir)) fs::remove(dir / name);
+  };
+  std::vector<std::string> said;
+  deletes.say = [&](std::string_view text) { said.emplace_back(text); };
+  Follower follower(deletes);
+  EXPECT_EQ(follower.run(), End::Drained);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("its folder stays"), std::string::npos) << said[0];
+  EXPECT_EQ(follower.counts().deleted, 1u);
+}
+
 TEST_F(FollowerFaultsTest, ASessionWithOtherBytesOnTheServerIsNeverDeleted) {
   record(1);
   ASSERT_EQ(Follower(draining()).run(), End::Drained);
