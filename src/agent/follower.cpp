@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <set>
 #include <system_error>
@@ -45,10 +46,13 @@ base::Result<Folder> open_below(const fs::path& root, const fs::path& dir) {
   return folder;
 }
 
-std::string first_word(const fs::path& file) {
-  std::string word;
-  std::ifstream(file) >> word;
-  return word;
+base::Result<std::string> key_in(const fs::path& file) {
+  std::ifstream stream(file);
+  if (!stream) return base::Status::from_errno(errno, "cannot open the key file " + file.string());
+  std::string key;
+  stream >> key;
+  if (!key.empty()) return key;
+  return base::Status(base::Code::InvalidArgument, "there is no key in " + file.string());
 }
 
 }  // namespace
@@ -80,7 +84,14 @@ void Follower::tell_trouble(const std::string& text) {
 
 bool Follower::connect() {
   ServerChoice choice = options_.server;
-  if (!options_.key_file.empty()) choice.api_key = first_word(options_.key_file);
+  if (!options_.key_file.empty()) {
+    auto key = key_in(options_.key_file);
+    if (!key) {
+      tell_trouble(key.status().message());
+      return false;
+    }
+    choice.api_key = std::move(*key);
+  }
   const auto address = choose_server(choice, options_.variables, options_.credentials);
   const auto make = [&]() -> base::Result<std::unique_ptr<Ingest>> {
     if (!address) return address.status();

@@ -158,6 +158,27 @@ TEST_F(FollowerTest, TakesANewKeyFromItsFile) {
   thread.join();
 }
 
+TEST_F(FollowerTest, TakesNoOtherKeyThanThatOfItsFile) {
+  record(1);
+  FollowOptions keyed = options();
+  keyed.server.api_key.clear();
+  keyed.variables = [](const std::string& name) {
+    return name == "GPUFL_API_KEY" ? make_key() : std::string();
+  };
+  keyed.key_file = dir_.path() / "key";
+  keyed.drains = true;
+  std::vector<std::string> said;
+  keyed.say = [&](std::string_view text) { said.emplace_back(text); };
+  EXPECT_EQ(Follower(keyed).run(), End::Incomplete);
+  write_text(keyed.key_file, "\n");
+  EXPECT_EQ(Follower(keyed).run(), End::Incomplete);
+  const std::string file = keyed.key_file.string();
+  EXPECT_EQ(said, (std::vector<std::string>{
+                      "cannot open the key file " + file + ": No such file or directory",
+                      "there is no key in " + file}));
+  EXPECT_EQ(server_.requests(), 0);
+}
+
 TEST_F(FollowerTest, FollowsNoLink) {
   record(1);
   fs::rename(logs_ / "run" / id_of(1), dir_.path() / "outside");
