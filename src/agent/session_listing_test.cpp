@@ -89,7 +89,7 @@ TEST_F(SessionListingTest, KnowsModulesAndWhatIsBeside) {
   ASSERT_TRUE(session);
   const SessionListing listing = session->list();
   EXPECT_EQ(listing.modules, std::vector<std::string>{"0123456789abcdef"});
-  EXPECT_EQ(listing.versions.at(PieceKind::Symbols), 4u);
+  EXPECT_GT(listing.versions.at(PieceKind::Symbols), 0u);
 }
 
 TEST_F(SessionListingTest, NamesWhatItCannotRead) {
@@ -113,6 +113,22 @@ TEST_F(SessionListingTest, NamesWhatItCannotRead) {
   for (const std::string& name : names) fs::remove(dir_.path() / name);
   fs::rename(dir_.path() / "told", dir_.path() / "manifest.ndjson");
   EXPECT_TRUE(session->list().unreadable.empty());
+}
+
+TEST_F(SessionListingTest, ANewerFileHasALaterVersionHoweverShortItIs) {
+  const auto writer = make_writer(test_options(dir_.path()));
+  ASSERT_TRUE(writer->close(1000, {}));
+  const fs::path file = dir_.path() / "symbols.ndjson";
+  const auto version = [&](const std::string& text, std::chrono::nanoseconds age) {
+    write_text(file, text);
+    fs::last_write_time(file, fs::file_time_type::clock::now() - age);
+    auto session = SessionFolder::open(dir_.path());
+    EXPECT_TRUE(session);
+    return session->list().versions.at(PieceKind::Symbols);
+  };
+  const uint64_t first = version("a long text", std::chrono::hours(2));
+  EXPECT_GT(version("short", std::chrono::hours(1)), first);
+  EXPECT_LT(version("put back", std::chrono::hours(3)), first);
 }
 
 // A manifest is written anew in a shorter form at times, which tells the same.

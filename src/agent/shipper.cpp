@@ -167,11 +167,11 @@ void Shipper::compare(Entry& entry) const {
     state.is_known = state.is_same = known_.modules.contains(key.hash);
   } else if (is_replaced(key.kind)) {
     const auto file = known_.files.find(key.kind);
-    if (file == known_.files.end() || file->second.version < state.version) return;
-    state.is_known = true;
+    if (file == known_.files.end()) return;
+    const bool has_same_bytes = !state.sha256.empty() && file->second.sha256 == state.sha256;
+    state.is_known = has_same_bytes || file->second.version >= state.version;
     // Manifests of one version tell the same.
-    state.is_same = key.kind == PieceKind::Manifest ||
-                    (!state.sha256.empty() && file->second.sha256 == state.sha256);
+    state.is_same = has_same_bytes || (state.is_known && key.kind == PieceKind::Manifest);
   } else {
     const auto window =
         known_.windows.find({std::string(format::to_string(key.channel)), key.number});

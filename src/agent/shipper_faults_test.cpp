@@ -58,6 +58,27 @@ TEST_F(ShipperFaultsTest, OtherSymbolsAndAnotherEndAreNoConfirmation) {
   EXPECT_TRUE(second.set_aside().contains("scope.log"));
 }
 
+TEST_F(ShipperFaultsTest, SymbolsThatWereMadeAnewWithLessArrive) {
+  ASSERT_TRUE(write_windows()->close(9000, {}));
+  const auto write = [&](const std::string& text, std::chrono::hours age) {
+    write_text(session_ / "symbols.ndjson", text);
+    fs::last_write_time(session_ / "symbols.ndjson", fs::file_time_type::clock::now() - age);
+    Shipper shipper = ship();
+    EXPECT_EQ(run(shipper), Step::Idle);
+    return std::pair(shipper.confirms(), shipper.set_aside());
+  };
+  EXPECT_EQ(write("many names", std::chrono::hours(2)).first, true);
+  EXPECT_EQ(write("few", std::chrono::hours(1)).first, true);
+  EXPECT_EQ(there().whole.at("symbols").second, "few");
+  const int posts = server_.posts();
+  EXPECT_EQ(write("few", std::chrono::hours(0)).first, true) << "it was only touched";
+  EXPECT_EQ(server_.posts(), posts);
+  const auto [is_there, aside] = write("many names", std::chrono::hours(2));
+  EXPECT_EQ(is_there, false);
+  EXPECT_NE(aside.at("symbols.ndjson").find("newer one"), std::string::npos);
+  EXPECT_EQ(there().whole.at("symbols").second, "few");
+}
+
 TEST_F(ShipperFaultsTest, AFileThatWasChangedHereIsComparedAgain) {
   ASSERT_TRUE(write_windows()->close(9000, {}));
   Shipper shipper = ship();

@@ -234,7 +234,9 @@ Shipper::Attempt Shipper::send_file(Entry& entry) {
     compare(entry);
     if (state.is_same) return Attempt::Done;
     if (state.is_known) {
-      set_aside(state, "the server has another one, with other bytes");
+      const bool is_dated = key.kind == PieceKind::Symbols || key.kind == PieceKind::Disassembly;
+      set_aside(state, is_dated ? "the server has a newer one; to send this one, 'touch' it first"
+                                : "the server has another one, with other bytes");
       return Attempt::Done;
     }
     const auto refused = known_.refused.find(outgoing->sha256);
