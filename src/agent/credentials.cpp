@@ -124,6 +124,12 @@ base::Status Credentials::put(const fs::path& file, const Login& login) {
   return write_private(file, document.dump() + "\n");
 }
 
+std::string key_variable(const std::string& backend_url, const net::Variables& variables) {
+  const std::string meant = variables("GPUFL_BACKEND_URL");
+  const bool is_other = !meant.empty() && trimmed_url(meant) != trimmed_url(backend_url);
+  return is_other || backend_url.empty() ? "" : variables("GPUFL_API_KEY");
+}
+
 base::Result<IngestAddress> choose_server(const ServerChoice& choice,
                                           const net::Variables& variables,
                                           const fs::path& credentials) {
@@ -131,8 +137,13 @@ base::Result<IngestAddress> choose_server(const ServerChoice& choice,
     return said.empty() ? variables(variable) : said;
   };
   std::string url = first(choice.backend_url, "GPUFL_BACKEND_URL");
-  std::string key = first(choice.api_key, "GPUFL_API_KEY");
+  std::string key = choice.api_key.empty() ? key_variable(url, variables) : choice.api_key;
   std::string path = first(choice.api_path, "GPUFL_API_PATH");
+  if (url.empty() && choice.api_key.empty() && !variables("GPUFL_API_KEY").empty()) {
+    return base::Status(base::Code::InvalidArgument,
+                        "GPUFL_API_KEY is set, but not for which server: set GPUFL_BACKEND_URL, or "
+                        "name the server");
+  }
   if (url.empty() || key.empty()) {
     const auto kept = Credentials::read(credentials);
     if (!kept) return kept.status();

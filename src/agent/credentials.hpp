@@ -45,9 +45,11 @@ struct ServerChoice {
   std::string backend_url, api_key, api_path;
   std::chrono::milliseconds connect_time{10000}, quiet_time{30000};
 };
+// GPUFL_API_KEY, if it is meant for that server: not where GPUFL_BACKEND_URL names another one.
+std::string key_variable(const std::string& backend_url, const net::Variables& variables);
 // The rest is from GPUFL_BACKEND_URL, GPUFL_API_KEY and GPUFL_API_PATH, else from the logins. A
-// login's key goes to its own server only. InvalidArgument, with what to do, where something is
-// missing.
+// login's key goes to its own server only, and so does that of the variables. InvalidArgument, with
+// what to do, where something is missing.
 base::Result<IngestAddress> choose_server(const ServerChoice& choice,
                                           const net::Variables& variables,
                                           const std::filesystem::path& credentials);

@@ -80,6 +80,20 @@ TEST_F(CredentialsTest, AKeyGoesToItsOwnServerOnly) {
   EXPECT_EQ(chosen(), "https://a/api/v1 " + make_key());
 }
 
+TEST_F(CredentialsTest, TheVariablesKeyGoesToItsOwnServerOnly) {
+  set_ = {{"GPUFL_BACKEND_URL", "https://a"}, {"GPUFL_API_KEY", make_key('2')}};
+  EXPECT_EQ(chosen({.backend_url = "https://a/", .api_key = "", .api_path = ""}),
+            "https://a/api/v1 " + make_key('2'));
+  const ServerChoice other{.backend_url = "https://b", .api_key = "", .api_path = ""};
+  EXPECT_EQ(chosen(other),
+            "there is no key for https://b: run 'gpufl login URL', or set GPUFL_API_KEY");
+  log_in("https://b", make_key('1'));
+  EXPECT_EQ(chosen(other), "https://b/api/v1 " + make_key('1'));
+  set_ = {{"GPUFL_API_KEY", make_key('2')}};
+  EXPECT_EQ(chosen(other), "https://b/api/v1 " + make_key('2')) << "both are named";
+  EXPECT_TRUE(chosen().starts_with("GPUFL_API_KEY is set, but not for which server")) << chosen();
+}
+
 TEST_F(CredentialsTest, DamageIsToldAndNothingIsLost) {
   log_in("https://a", make_key());
   write_text(file_, "{");

@@ -41,7 +41,8 @@ base::Result<int> log_in(LoginLine line) {
   if (const auto url = net::parse_url(server.backend_url); !url) return url.status();
   if (line.key_from_stdin) {
     server.api_key = read_secret_line();
-  } else if (server.api_key = variables("GPUFL_API_KEY"); server.api_key.empty()) {
+  } else if (server.api_key = agent::key_variable(server.backend_url, variables);
+             server.api_key.empty()) {
     server.api_key = ask_for_secret("Key for " + server.backend_url + ": ");
   }
   if (server.api_key.empty()) {
