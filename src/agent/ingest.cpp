@@ -142,6 +142,8 @@ SendAnswer Ingest::exchange(net::ClientRequest request, Json& document) {
   if (auto parsed = Json::parse(reply->body)) document = std::move(*parsed);
   answer.status = reply->status;
   answer.verdict = verdict_of(*reply, document);
+  const std::string& state = document["state"].as_string();
+  answer.is_set_aside = state == "quarantined" || state == "conflict";
   answer.end = whole(document[reply->status == 409 ? "expected" : "end"]);
   if (reply->status == 200) {
     // A page of a proxy or of another program is no acknowledgement.

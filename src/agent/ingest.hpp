@@ -46,7 +46,7 @@ struct SendAnswer {
     Known,       // it was there before
     Superseded,  // something better is there
     Elsewhere,   // live lines: they go on at `end`
-    Refused,     // set aside there, with the reason: not to be sent again
+    Refused,     // not taken, with the reason
     Gone,        // the session was deleted there
     Busy,        // later, when `wait` is over
     Denied,      // the key or the address: nothing can be sent
@@ -56,6 +56,7 @@ struct SendAnswer {
   uint64_t end = 0;                          // live lines: how much of the text is there
   std::optional<std::chrono::seconds> wait;  // as the server asks
   std::string reason;                        // of all but the first three: for people
+  bool is_set_aside = false;                 // of Refused: on the server, which has looked at it
 };
 
 struct KnownWindow {

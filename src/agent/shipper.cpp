@@ -18,6 +18,8 @@ constexpr std::chrono::minutes kAskAgain{5};
 // What fails so often in a row waits for the others, and is tried that much later.
 constexpr int kMostFailures = 3;
 constexpr std::chrono::seconds kFailedPause{30};
+// What somebody else than the server has refused may get through then.
+constexpr std::chrono::minutes kAsidePause{10};
 // Of a manifest that grows: it is sent as a whole each time.
 constexpr std::chrono::seconds kManifestPause{10};
 constexpr uint64_t kManifestBytesPerSecond = uint64_t{64} << 10;
@@ -192,6 +194,10 @@ void Shipper::plan_piece(Entry& entry) {
   PieceState& state = entry.second;
   const bool was_known = state.is_known;
   compare(entry);
+  if (Clock::now() >= state.aside_until) {
+    state.aside.clear();
+    state.aside_until = Clock::time_point::max();
+  }
   if (!state.aside.empty()) return;
   if (state.is_known && !was_known && !state.is_sent) ++counts_.known;
   const auto now = Clock::now();
@@ -262,7 +268,14 @@ Shipper::Attempt Shipper::fail(const SendAnswer& answer, Entry* entry) {
   const bool is_refused =
       answer.verdict == Verdict::Refused || answer.verdict == Verdict::Elsewhere;
   if (is_refused && entry != nullptr) {
-    set_aside(entry->second, answer.reason);
+    PieceState& state = entry->second;
+    if (answer.is_set_aside && answer.status == 422 && !std::exchange(state.is_sent_again, true)) {
+      asked_at_.reset();  // of what came as it is here, the server tells that it was refused
+      return Attempt::Done;
+    }
+    set_aside(state, answer.reason);
+    // A proxy's word, or one about this request alone.
+    if (!answer.is_set_aside) state.aside_until = Clock::now() + kAsidePause;
     return Attempt::Done;
   }
   if (answer.verdict != Verdict::Busy) return Attempt::Failed;

@@ -113,6 +113,8 @@ class Shipper {
     bool is_known = false;  // the server has it, by its own word; of bytes says is_same
     bool is_same = false;   // the same bytes
     std::string aside;      // why it is not sent; empty: it is
+    Clock::time_point aside_until = Clock::time_point::max();
+    bool is_sent_again = false;  // it may have been damaged on its way
     // That the server could not take it in a row; from then on it waits for the others.
     int failures = 0;
     Clock::time_point again_at{};

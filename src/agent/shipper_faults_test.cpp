@@ -79,6 +79,38 @@ TEST_F(ShipperFaultsTest, SymbolsThatWereMadeAnewWithLessArrive) {
   EXPECT_EQ(there().whole.at("symbols").second, "few");
 }
 
+TEST_F(ShipperFaultsTest, WhatWasDamagedOnItsWayIsSentOnceMore) {
+  ASSERT_TRUE(write_windows()->close(9000, {}));
+  int posts = 0;
+  const auto refuse = [](Session& session, const std::string& bytes) {
+    session.refused[sha256_of(bytes)] = "other bytes";
+    return std::optional(net::reply_with("application/json", R"({"state":"quarantined"})", 422));
+  };
+  server_.be_mischievous([&](const net::HttpRequest& request, Session& session) {
+    const bool is_hit =
+        request.query_value("kind") == "window" && request.query_value("number") == "2";
+    const bool is_first = is_hit && ++posts == 1;
+    return is_first ? refuse(session, "damaged") : std::optional<net::HttpReply>();
+  });
+  Shipper shipper = ship();
+  EXPECT_EQ(run(shipper), Step::Idle);
+  EXPECT_EQ(shipper.confirms(), true);
+  EXPECT_EQ(posts, 2);
+
+  write_text(session_ / "symbols.ndjson", "names");
+  posts = 0;
+  server_.be_mischievous([&](const net::HttpRequest& request, Session& session) {
+    const bool is_hit = request.query_value("kind") == "symbols";
+    posts += is_hit ? 1 : 0;
+    return is_hit ? refuse(session, "names") : std::optional<net::HttpReply>();
+  });
+  Shipper second = ship();
+  EXPECT_EQ(run(second), Step::Idle);
+  EXPECT_EQ(second.set_aside().at("symbols.ndjson"),
+            "the server did not take it before: other bytes");
+  EXPECT_EQ(posts, 1) << "the server says that it came as it is here";
+}
+
 TEST_F(ShipperFaultsTest, AFileThatWasChangedHereIsComparedAgain) {
   ASSERT_TRUE(write_windows()->close(9000, {}));
   Shipper shipper = ship();
