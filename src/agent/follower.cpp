@@ -170,8 +170,8 @@ void Follower::look() {
   for (auto& [dir, followed] : sessions_) {
     switch (followed.state) {
       case State::Sending: break;
-      case State::New:
-      case State::Unreadable: open(dir, followed); break;
+      case State::New: open(dir, followed); break;
+      case State::Unreadable:
       case State::Gone:
         if (Clock::now() >= followed.not_before) open(dir, followed);
         break;
@@ -194,7 +194,9 @@ void Follower::open(const fs::path& dir, Followed& followed) {
     // It has just begun, or died at its start.
     const bool is_empty = session.status().code() == base::Code::NotFound;
     followed.state = is_empty ? Followed::State::New : Followed::State::Unreadable;
-    if (!is_empty) tell_trouble(session.status().message());
+    if (is_empty) return;
+    followed.not_before = Clock::now() + options_.walk_every;
+    tell_once(session.status().message(), followed);
     return;
   }
   watch_.add(dir, false);
@@ -349,6 +351,10 @@ void Follower::count(const fs::path& dir, Followed& followed) {
   for (const auto& [name, why] : followed.shipper->set_aside()) {
     tell_left(dir / name, "not taken", why, followed);
   }
+}
+
+void Follower::tell_once(const std::string& text, Followed& followed) {
+  if (followed.told_once.insert(text).second && options_.say) options_.say(text);
 }
 
 void Follower::tell_left(const fs::path& file, const char* what, const std::string& why,

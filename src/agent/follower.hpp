@@ -98,7 +98,7 @@ class Follower {
     Backoff backoff{Backoff::random_seed()};
     Clock::time_point not_before{};  // its next turn
     ShipCounts told;                 // of its counts, in ours
-    std::set<std::string> told_aside;
+    std::set<std::string> told_aside, told_once;
     bool told_gone = false, told_kept = false;
     int64_t changed_ns = 0;                   // of the folder, when it was found complete
     std::optional<Clock::time_point> behind;  // since when something is left
@@ -127,6 +127,7 @@ class Follower {
   bool may_delete(const std::filesystem::path& dir, const Followed& followed) const;
   void delete_session(const std::filesystem::path& dir, Followed& followed);
   void count(const std::filesystem::path& dir, Followed& followed);
+  void tell_once(const std::string& text, Followed& followed);
   // Once, of a file that does not go.
   void tell_left(const std::filesystem::path& file, const char* what, const std::string& why,
                  Followed& followed);

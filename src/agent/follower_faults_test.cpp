@@ -206,6 +206,34 @@ TEST_F(FollowerFaultsTest, ASessionWithAFileThatCannotBeReadIsNeverDeleted) {
   EXPECT_NE(said[0].find("symbols.ndjson: not sent: "), std::string::npos) << said[0];
 }
 
+TEST_F(FollowerFaultsTest, SaysOnceWhichSessionsCannotBeRead) {
+  for (int number : {1, 2}) {
+    const fs::path session = logs_ / "run" / id_of(number);
+    fs::create_directories(session);
+    write_text(session / "other", "");
+    fs::create_symlink("other", session / "manifest.ndjson");
+  }
+  record(3);
+  std::mutex mutex;
+  std::vector<std::string> said;
+  FollowOptions follows = options();
+  follows.walk_every = 1ms;
+  follows.say = [&](std::string_view text) {
+    const std::lock_guard lock(mutex);
+    said.emplace_back(text);
+  };
+  Follower follower(follows);
+  std::thread thread([&] { follower.run(); });
+  EXPECT_TRUE(eventually([&] { return follower.counts().complete == 1; }));
+  for (int number : {4, 5, 6}) {
+    record(number);
+    EXPECT_TRUE(eventually([&] { return is_there(number); }));
+  }
+  is_stopped_ = true;
+  thread.join();
+  EXPECT_EQ(said.size(), 2u);
+}
+
 TEST_F(FollowerFaultsTest, FollowsSeveralFolders) {
   record(1);
   fs::rename(logs_, dir_.path() / "first");

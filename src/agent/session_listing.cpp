@@ -199,9 +199,11 @@ void SessionFolder::list_names() {
       const auto file = folder_.open_file(name);
       const bool is_symbols = name == format::kSymbolFileName;
       const PieceKind kind = is_symbols ? PieceKind::Symbols : PieceKind::Disassembly;
-      // It may be made anew with less in it; an older one that is put back takes no newer one's place.
+      // It may be made anew with less in it; an older one that is put back takes no newer one's
+      // place.
       if (file) {
-        listing_.versions[kind] = static_cast<uint64_t>(std::max<int64_t>(file->stamp().changed_ns, 1));
+        listing_.versions[kind] =
+            static_cast<uint64_t>(std::max<int64_t>(file->stamp().changed_ns, 1));
       }
       note_unreadable(name, file.status());
     }
