@@ -133,9 +133,16 @@ void Follower::ask_server() {
 }
 
 void Follower::watch_below(const fs::path& folder, int depth) {
-  is_all_watched_ = watch_.add(folder, true) && is_all_watched_;
   std::error_code error;
   fs::directory_iterator entry(folder, error);
+  if (error == std::errc::permission_denied) {
+    closed_.insert(folder);
+    if (options_.say && told_closed_.insert(folder).second) {
+      options_.say(folder.string() + " may not be read: sessions in it are not sent");
+    }
+    return;
+  }
+  is_all_watched_ = watch_.add(folder, true) && is_all_watched_;
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     std::error_code ignored;
     const bool is_folder = entry->is_directory(ignored) && !entry->is_symlink(ignored);
@@ -159,6 +166,7 @@ void Follower::walk() {
     return !found.contains(one.first);
   });
   is_all_watched_ = true;
+  closed_.clear();
   for (const fs::path& root : options_.folders) watch_below(root, kRunDepth);
 }
 
@@ -415,6 +423,7 @@ bool Follower::is_drained() const {
 bool Follower::is_late() const { return drains_ && Clock::now() >= drain_until_.load(); }
 
 Follower::End Follower::drained() const {
+  if (!closed_.empty()) return End::Incomplete;
   return std::any_of(sessions_.begin(), sessions_.end(),
                      [](const auto& one) {
                        const Followed& followed = one.second;

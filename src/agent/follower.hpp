@@ -148,6 +148,7 @@ class Follower {
   Backoff backoff_;
   FolderWatch watch_;
   bool is_all_watched_ = false;
+  std::set<std::filesystem::path> closed_, told_closed_;  // folders that may not be read
   Clock::time_point walk_at_{}, ask_at_{};
   std::unique_ptr<Ingest> ingest_, live_ingest_;
   std::string generation_;  // of the server

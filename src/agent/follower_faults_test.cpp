@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "agent/test_following.hpp"
 
@@ -232,6 +233,27 @@ TEST_F(FollowerFaultsTest, SaysOnceWhichSessionsCannotBeRead) {
   is_stopped_ = true;
   thread.join();
   EXPECT_EQ(said.size(), 2u);
+}
+
+// As somebody who is no administrator, who may read everything.
+TEST_F(FollowerFaultsTest, AFolderThatMayNotBeReadIsNotDrained) {
+  record(1);
+  fs::create_directories(logs_ / "closed" / "session");
+  fs::permissions(dir_.path(), fs::perms(0711));
+  fs::permissions(logs_ / "closed", fs::perms::none);
+  std::vector<std::string> said;
+  FollowOptions drains = draining();
+  drains.say = [&](std::string_view text) { said.emplace_back(text); };
+  Follower follower(drains);
+  const uid_t self = ::geteuid();
+  constexpr uid_t kNobody = 65534;
+  ASSERT_TRUE(self != 0 || ::seteuid(kNobody) == 0);
+  const End end = follower.run();
+  ASSERT_EQ(::seteuid(self), 0);
+  fs::permissions(logs_ / "closed", fs::perms::owner_all);
+  EXPECT_EQ(end, End::Incomplete);
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0], (logs_ / "closed").string() + " may not be read: sessions in it are not sent");
 }
 
 TEST_F(FollowerFaultsTest, FollowsSeveralFolders) {
