@@ -224,6 +224,12 @@ class AgentTest(MonitorTest):
                 verified = run("systemd-analyze", "verify", unit)
                 self.assertEqual((verified.returncode, verified.stderr), (0, ""))
 
+    def test_the_examples_tell_the_server_who_asks(self):
+        self.assertIn("\n    proxy_set_header X-Forwarded-For $remote_addr;\n",
+                      (DEPLOY / "nginx.conf").read_text(encoding="utf-8"))  # fmt: skip
+        self.assertIn(" --trusted-proxy 127.0.0.1\n",
+                      (DEPLOY / "gpufl-server.service").read_text(encoding="utf-8"))  # fmt: skip
+
     def job(self, *words):
         path = f"{GPUFL.parent}:{os.environ['PATH']}"
         return run(DEPLOY / "slurm-job.sh", *words, PATH=path, HOME=str(self.folder),
