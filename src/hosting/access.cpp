@@ -96,13 +96,27 @@ std::optional<std::string> Access::named_by_proxy(const net::HttpRequest& reques
   return times == 1 ? request.header(proxy_.header) : std::string();
 }
 
+store::DirectoryPtr Access::directory_with(std::string_view key, int64_t now_ms) const {
+  store::DirectoryPtr directory = people_.directory();
+  if (directory->key_of(key, now_ms) != nullptr || !store::is_key_text(key)) return directory;
+  const auto at = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    if (at < refresh_at_) return directory;
+    refresh_at_ = at + std::chrono::seconds(1);
+  }
+  // Where the file cannot be read now, what was known before counts.
+  (void)people_.refresh();
+  return people_.directory();
+}
+
 Caller Access::caller_of(const net::HttpRequest& request) const {
-  const store::DirectoryPtr directory = people_.directory();
   const int64_t now = now_ms();
   Caller caller;
   // Who shows a key means it, whatever cookie the browser adds. Names and passwords of other kinds
   // are for the proxy before this server.
   if (const std::string bearer = server::bearer_of(request); !bearer.empty()) {
+    const store::DirectoryPtr directory = directory_with(bearer, now);
     const store::ApiKey* key = directory->key_of(bearer, now);
     if (key == nullptr) return caller;
     const std::lock_guard lock(mutex_);
@@ -114,6 +128,7 @@ Caller Access::caller_of(const net::HttpRequest& request) const {
     caller.scope = key->scope;
     return caller;
   }
+  const store::DirectoryPtr directory = people_.directory();
   const auto name = named_by_proxy(request);
   const store::User* user =
       name ? directory->user_named(*name) : directory->user_of(cookie_of(request), now);

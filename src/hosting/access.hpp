@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/http_message.hpp"
@@ -75,6 +77,8 @@ class Access {
  private:
   store::People& people_;
   bool is_trusted(const std::string& address) const;
+  // Another program may have made it just now: looks for that, not more often than once a second.
+  store::DirectoryPtr directory_with(std::string_view key, int64_t now_ms) const;
   // The user that a trusted proxy names; nothing: none does. An empty name is nobody's.
   std::optional<std::string> named_by_proxy(const net::HttpRequest& request) const;
 
@@ -83,6 +87,7 @@ class Access {
   const std::string port_;
   mutable std::mutex mutex_;
   mutable std::map<int64_t, int64_t> uses_;
+  mutable std::chrono::steady_clock::time_point refresh_at_{};
 };
 
 int64_t now_ms();

@@ -470,6 +470,14 @@ TEST_F(AccessTest, AProxysWordCountsFromItsAddressOnly) {
   wait_for(401, [&] { return get("/w/lab/api/v1/sessions", "X-Remote-User: vic\r\n"); });
 }
 
+TEST_F(AccessTest, AKeyCountsAsSoonAsItWasMade) {
+  HostedOptions slow = options();
+  slow.house_pace = std::chrono::hours(1);
+  start(std::move(slow));
+  const std::string key = make_key("default", Scope::Ingest).text;
+  EXPECT_EQ(get("/api/v1/ingest", bearer(key)).status, 200);
+}
+
 TEST_F(AccessTest, WhoOpensAPageWithoutALoginIsLedThere) {
   const std::string accepts = "Accept: text/html\r\n";
   net::Response page = get("/w/lab/", accepts);
