@@ -226,6 +226,11 @@ SendAnswer Ingest::check(KnownServer& server) {
   SendAnswer answer = exchange({"GET", "/ingest"}, document);
   if (answer.verdict == Verdict::Stored) {
     server = {document["workspace"].as_string(), document["generation"].as_string()};
+    if (document["scope"].as_string() == "read") {
+      answer.verdict = Verdict::Denied;
+      answer.reason = address_.url.origin() +
+                      ": the key may only read; sessions are sent with one of the scope 'ingest'";
+    }
   }
   return explained(std::move(answer));
 }

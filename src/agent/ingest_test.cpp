@@ -184,6 +184,19 @@ TEST(Ingest, TakesAnswersAsTheyAreMeant) {
   }
 }
 
+TEST(Ingest, AKeyThatMayOnlyReadIsRefused) {
+  StandInServer server;
+  KnownServer known;
+  server.set_scope("ingest");
+  EXPECT_EQ(ingest_of(server.url()).check(known).verdict, Verdict::Stored);
+  server.set_scope("read");
+  const SendAnswer answer = ingest_of(server.url()).check(known);
+  EXPECT_EQ(answer.verdict, Verdict::Denied);
+  EXPECT_EQ(answer.reason, server.url() +
+                               ": the key may only read; sessions are sent with one of the scope "
+                               "'ingest'");
+}
+
 TEST(Ingest, AServerThatIsNotThereIsBusy) {
   std::string url;
   {

@@ -82,6 +82,11 @@ class StandInServer {
     const std::lock_guard lock(mutex_);
     generation_ = generation;
   }
+  // Of the key, likewise.
+  void set_scope(const std::string& scope) {
+    const std::lock_guard lock(mutex_);
+    scope_ = scope;
+  }
   // How often it was asked what it has of sessions.
   int questions() {
     const std::lock_guard lock(mutex_);
@@ -118,6 +123,7 @@ class StandInServer {
       base::Json document = base::Json::object();
       document.set("workspace", "team").set("page", "w/team/");
       if (!generation_.empty()) document.set("generation", generation_);
+      if (!scope_.empty()) document.set("scope", scope_);
       return json(document.dump());
     }
     const std::string known = api_path_ + "/ingest/sessions/";
@@ -207,7 +213,7 @@ class StandInServer {
   std::mutex mutex_;
   std::map<std::string, Session> sessions_;
   Mischief mischief_;
-  std::string generation_;
+  std::string generation_, scope_;
   int requests_ = 0, posts_ = 0, questions_ = 0;
   std::unique_ptr<net::HttpServer> server_;
 };

@@ -338,6 +338,7 @@ void add_ingest_routes(HostedRoutes& routes, HostedServices& services) {
                return json(Json::object()
                                .set("workspace", asked.workspace_name)
                                .set("page", page_of(asked.workspace_name))
+                               .set("scope", store::to_string(asked.caller.scope))
                                .set("generation", services.store.generation()));
              });
   routes.add(Need::AnyKey,

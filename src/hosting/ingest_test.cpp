@@ -48,6 +48,7 @@ TEST_F(IngestTest, ASessionComesWholeAndIsShown) {
   const Json whose = json_of(get("/api/v1/ingest", bearer(key_)));
   EXPECT_EQ(whose["workspace"].as_string(), "default");
   EXPECT_EQ(whose["page"].as_string(), "w/default/");
+  EXPECT_EQ(whose["scope"].as_string(), "ingest");
   EXPECT_EQ(get("/api/v1/ingest/sessions/" + id_, bearer(key_)).status, 404);
   send_session(key_, id_);
   const Json there = json_of(get("/api/v1/ingest/sessions/" + id_, bearer(key_)));
@@ -65,6 +66,7 @@ TEST_F(IngestTest, ASessionComesWholeAndIsShown) {
   const std::string reader = bearer(make_key("default", Scope::Read).text);
   wait_for(200, [&] { return get("/api/v1/sessions/" + id_, reader); });
   EXPECT_EQ(get("/w/default/api/v1/sessions/" + id_, reader).status, 200);
+  EXPECT_EQ(json_of(get("/api/v1/ingest", reader))["scope"].as_string(), "read");
   const fs::path indexes = folder_.path() / "data/cache/index";
   EXPECT_TRUE(base::eventually([&] { return fs::exists(indexes) && !fs::is_empty(indexes); }))
       << "its timeline is made ready before somebody asks for it";
