@@ -194,7 +194,8 @@ TEST_F(OidcLoginTest, AProviderThatRefusesIsTold) {
 
 TEST_F(OidcLoginTest, AnExpectedAddressCountsOnceItIsVerified) {
   expect(Claim::Email, "ada@example.org");
-  const auto person = [](const char* subject, const Json& is_verified) {
+  const auto person = [this](const char* subject, const Json& is_verified) {
+    provider_.set_user_info(Json::object().set("sub", subject));
     return Json::object()
         .set("sub", subject)
         .set("email", "Ada@Example.org")
@@ -230,6 +231,18 @@ TEST_F(OidcLoginTest, AnExpectedNameMayComeFromTheUserInfo) {
       Json::object().set("sub", "248289761001").set("preferred_username", "ada.l"));
   EXPECT_EQ(log_in_outcome(), "ok");
   EXPECT_EQ(provider_.last_authorization().substr(0, 6), "Basic ");
+}
+
+TEST_F(OidcLoginTest, AnExpectedAddressMayComeFromTheUserInfoOfWhoeverHasAName) {
+  expect(Claim::Email, "ada@example.org");
+  const auto known = [] {
+    return Json::object().set("sub", "248289761001").set("preferred_username", "ada.l");
+  };
+  provider_.set_person(known());
+  provider_.set_user_info(known().set("email", "ada@example.org"));
+  EXPECT_EQ(log_in_outcome(), "unverified");
+  provider_.set_user_info(known().set("email", "ada@example.org").set("email_verified", true));
+  EXPECT_EQ(log_in_outcome(), "ok");
 }
 
 TEST_F(OidcLoginTest, ADisabledUserStaysOut) {

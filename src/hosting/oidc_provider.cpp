@@ -289,7 +289,8 @@ base::Result<OidcProvider::Person> OidcProvider::exchange(std::string_view code,
 }
 
 Status OidcProvider::complete(Person& person, const IsCancelled& is_cancelled) {
-  if (!person.claims.email.empty() || !person.claims.username.empty()) return {};
+  const bool has_email = !person.claims.email.empty() && person.claims.is_email_verified;
+  if (has_email && !person.claims.username.empty()) return {};
   const auto at = endpoints(is_cancelled);
   if (!at) return at.status();
   const bool can_be_sent = !person.access_token.empty() &&
@@ -303,9 +304,14 @@ Status OidcProvider::complete(Person& person, const IsCancelled& is_cancelled) {
   if ((*said)["sub"].as_string() != person.claims.subject) {
     return useless("names another user than the token");
   }
-  person.claims.email = (*said)["email"].as_string();
-  person.claims.username = (*said)["preferred_username"].as_string();
-  person.claims.is_email_verified = (*said)["email_verified"].as_bool();
+  // What the token says counts before that.
+  if (!has_email && !(*said)["email"].as_string().empty()) {
+    person.claims.email = (*said)["email"].as_string();
+    person.claims.is_email_verified = (*said)["email_verified"].as_bool();
+  }
+  if (person.claims.username.empty()) {
+    person.claims.username = (*said)["preferred_username"].as_string();
+  }
   return {};
 }
 

@@ -182,12 +182,15 @@ net::HttpReply let_in(const net::HttpRequest& request, OidcProvider::Person pers
   std::optional<int64_t> user = services.people.directory()->user_with(identity);
   const std::string network = services.access.network_of(request);
   if (!user) {
-    if (const Status more = services.oidc->complete(person, request.is_cancelled); !more) {
-      services.complain("login: " + more.message());
-      return fail(failure_of(more));
-    }
     Failure failure = Failure::Unknown;
     user = meet(identity, person.claims, services, failure);
+    if (!user) {
+      if (const Status more = services.oidc->complete(person, request.is_cancelled); !more) {
+        services.complain("login: " + more.message());
+        return fail(failure_of(more));
+      }
+      user = meet(identity, person.claims, services, failure);
+    }
     if (!user) {
       services.audit.note(0, "", "login refused",
                           network + " " + described(identity, person.claims));
