@@ -470,6 +470,16 @@ TEST_F(AccessTest, AProxysWordCountsFromItsAddressOnly) {
   wait_for(401, [&] { return get("/w/lab/api/v1/sessions", "X-Remote-User: vic\r\n"); });
 }
 
+TEST_F(AccessTest, AWorkspaceWithoutASlashLeadsToItsPages) {
+  const std::string viewer = make_login("vic", "lab", Role::Viewer);
+  wait_for(200, [&] { return get("/w/lab/", viewer); });
+  const net::Response page = get("/w/lab", viewer);
+  EXPECT_EQ(page.status, 308);
+  EXPECT_TRUE(page.has("Location: ./lab/")) << page.head;
+  EXPECT_EQ(get("/w/default", viewer).status, 404);
+  EXPECT_EQ(get("/w/absent", viewer).status, 404);
+}
+
 TEST_F(AccessTest, AKeyCountsAsSoonAsItWasMade) {
   HostedOptions slow = options();
   slow.house_pace = std::chrono::hours(1);

@@ -174,6 +174,17 @@ class RunningHostedServer : public HostedServer {
     return reply;
   }
 
+  // Pages of a workspace have addresses relative to its folder.
+  net::HttpReply to_folder(net::HttpRequest request, const Caller& caller) const {
+    const std::string name = request.path.substr(request.path.rfind('/') + 1);
+    request.path += '/';
+    const auto target = target_of(request, caller);
+    if (!target || target->path != "/" || !caller.may_read(target->workspace)) return not_found();
+    net::HttpReply reply{.status = 308};
+    reply.headers.emplace_back("Location", "./" + name + "/");
+    return reply;
+  }
+
   net::HttpReply answer(const net::HttpRequest& request) {
     const Caller caller = access_->caller_of(request);
     // What was checked with the head may have changed while the body came.
@@ -182,7 +193,7 @@ class RunningHostedServer : public HostedServer {
     }
     if (routes_->has(request)) return routes_->answer(request);
     const auto target = target_of(request, caller);
-    if (!target) return not_found();
+    if (!target) return to_folder(request, caller);
     const bool knows_of_it = caller.kind == Caller::Kind::Key
                                  ? caller.workspace == target->workspace
                                  : caller.has_role(target->workspace, Role::Viewer);
