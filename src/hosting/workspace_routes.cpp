@@ -45,7 +45,8 @@ Json key_json(const ApiKey& key) {
       .set("created", time_json(key.created_ms))
       .set("expires", time_json(key.expires_ms))
       .set("last_used", time_json(key.last_used_ms))
-      .set("is_revoked", key.is_revoked);
+      .set("is_revoked", key.is_revoked)
+      .set("is_orphan", key.is_orphan);
 }
 
 // A member sees and revokes their own, an admin all.
