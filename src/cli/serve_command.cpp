@@ -42,14 +42,14 @@ struct Options {
 
 // On a terminal it is shown; else a log would keep it, so it goes to a file of the user's own.
 base::Status tell_first_link(const std::string& link, const std::filesystem::path& data) {
+  const std::filesystem::path file = data / "first-login";
+  ::unlink(file.c_str());  // of an earlier start
   if (link.empty()) return {};
   if (::isatty(STDOUT_FILENO) != 0) {
     print(fmt::format(
         "There is no login yet. Open this once, to set the password of 'admin':\n{}\n", link));
     return {};
   }
-  const std::filesystem::path file = data / "first-login";
-  ::unlink(file.c_str());
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return base::Status::from_errno(errno, "cannot write " + file.string());
   const int failed = server::write_all(fd, link + "\n");
