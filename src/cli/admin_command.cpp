@@ -240,10 +240,12 @@ Status list_keys(People& people, const Options& options) {
   }
   std::sort(keys.begin(), keys.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
   for (const store::ApiKey* key : keys) {
-    print(fmt::format("{} {} {} expires {}, last used {}{}\n", key->id,
-                      store::to_string(key->scope), text::make_harmless(key->label),
-                      time_text(key->expires_ms), time_text(key->last_used_ms),
-                      key->is_revoked ? ", revoked" : ""));
+    print(fmt::format(
+        "{} {} {} expires {}, last used {}{}\n", key->id, store::to_string(key->scope),
+        text::make_harmless(key->label), time_text(key->expires_ms), time_text(key->last_used_ms),
+        key->is_revoked  ? ", revoked"
+        : key->is_orphan ? ", ended with the rights of " + text::make_harmless(key->made_by)
+                         : ""));
   }
   return {};
 }
@@ -354,8 +356,15 @@ Status set_password(People& people, const Options& options) {
   if (!user) return user.status();
   const auto password = read_password();
   if (!password) return password.status();
-  const Status done = people.set_password(*user, *password);
-  return done ? people.audit(0, kActor, "password set", options.name) : done;
+  if (const Status done = people.set_password(*user, *password); !done) return done;
+  const store::DirectoryPtr directory = people.directory();
+  if (directory->users.at(*user).roles.empty()) {
+    print_error(
+        fmt::format("{0} has no role in any workspace and sees nothing yet: gpufl admin user "
+                    "add {0} --role ROLE --workspace NAME\n",
+                    options.name));
+  }
+  return people.audit(0, kActor, "password set", options.name);
 }
 
 Status invite(People& people, const Options& options) {

@@ -59,7 +59,8 @@ class OidcProvider {
   // PermissionDenied: the code is none, or what came for it is not for this login.
   base::Result<Person> exchange(std::string_view code, const Attempt& attempt,
                                 const IsCancelled& is_cancelled);
-  // E-mail and name where the token says neither and the provider has them elsewhere.
+  // Verified e-mail and name, of which the token lacks one, as far as the provider's user info has
+  // them.
   base::Status complete(Person& person, const IsCancelled& is_cancelled);
 
   // Where one logs out of the provider, if that is known by now; else empty.
