@@ -362,6 +362,7 @@ TEST_F(AccessTest, AWorkspaceHasItsShare) {
 TEST_F(AccessTest, KeysAreShownOnceAndEndAtOnce) {
   const std::string member = make_login("max", "lab", Role::Member) + own_origin();
   const std::string admin = make_login("ada", "lab", Role::Admin) + own_origin();
+  wait_for(200, [&] { return get("/w/lab/api/v1/keys", member); });
   wait_for(200, [&] { return get("/w/lab/api/v1/audit", admin); });
   const Json made = json_of(
       post_json("/w/lab/api/v1/keys",
@@ -394,6 +395,7 @@ TEST_F(AccessTest, AnAdminChangesRolesButNotTheirOwn) {
   const std::string viewer = make_login("vic", "lab", Role::Viewer) + own_origin();
   make_login("eve", "other", Role::Admin);
   wait_for(200, [&] { return get("/w/lab/api/v1/people", admin); });
+  wait_for(200, [&] { return get("/w/lab/api/v1/sessions", viewer); });
   const auto set = [&](const std::string& user, const Json& role) {
     return ask("PUT", "/w/lab/api/v1/people/" + user, admin + "Content-Type: application/json\r\n",
                Json::object().set("role", role).dump())
