@@ -37,6 +37,11 @@ class Copy {
     if (!catalogue) return catalogue.status();
     // Whoever sends to the copy has to ask what it has.
     if (done = (*catalogue)->renew_generation(); !done) return done;
+    // Before the files of its lines: by the time that it is gone, they have them.
+    if (done = copy_journal(); !done) return done;
+    auto waiting = WaitingLines::read(target_);
+    if (!waiting) return waiting.status();
+    waiting_ = std::move(*waiting);
     const auto sessions = all_sessions(**catalogue);
     if (!sessions) return sessions.status();
     for (const StoredSession& session : *sessions) {
@@ -88,6 +93,18 @@ class Copy {
     return source_->database().copy_to(catalogue_file(target_));
   }
 
+  // The copy's own start puts its lines in place.
+  Status copy_journal() {
+    std::error_code error;
+    for (fs::directory_iterator entry(folder_ / "journal", error);
+         !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      const Status copied =
+          copy_file(entry->path(), target_ / "journal" / entry->path().filename());
+      if (!copied && copied.code() != Code::NotFound) return copied;
+    }
+    return {};
+  }
+
   Status copy_file(const fs::path& from, const fs::path& to) {
     std::error_code error;
     fs::create_directories(to.parent_path(), error);
@@ -135,7 +152,9 @@ class Copy {
         copied = copy_of(session, window_name(window, true));
         if (copied) copied = tell_sealed(catalogue, session, window);
       }
-      if (!copied) return copied;
+      const bool is_in_journal =
+          copied.code() == Code::NotFound && !is_sealed && waiting_.complete(session, window, {});
+      if (!copied && !is_in_journal) return copied;
     }
     for (const StoredFile& file : contents->files) {
       if (Status copied = copy_replaceable(catalogue, session, file); !copied) return copied;
@@ -227,7 +246,7 @@ class Copy {
   // place again, if its window comes again.
   Status copy_health(Catalogue& catalogue, int64_t workspace) {
     std::vector<HealthBlob> blobs;
-    const Status asked = catalogue.health().each_blob(
+    Status asked = catalogue.health().each_blob(
         workspace, [&](const HealthBlob& one) { blobs.push_back(one); });
     if (!asked) return asked;
     for (HealthBlob blob : blobs) {
@@ -252,6 +271,7 @@ class Copy {
   const fs::path& folder_;
   const fs::path& target_;
   std::unique_ptr<SqliteCatalogue> source_;
+  WaitingLines waiting_;
   Inspection made_;
 };
 

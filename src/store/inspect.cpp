@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/inspect.hpp"
 
+#include <algorithm>
+#include <array>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/sha256.hpp"
 #include "store/folder_lock.hpp"
 #include "store/health.hpp"
+#include "store/live_journal.hpp"
+#include "store/live_texts.hpp"
 #include "store/piece.hpp"
 #include "store/session_store.hpp"
 #include "store/sqlite_catalogue.hpp"
@@ -44,13 +50,58 @@ std::string window_name(const StoredWindow& window, bool is_sealed) {
                         window.number, {});
 }
 
+base::Result<WaitingLines> WaitingLines::read(const fs::path& folder) {
+  WaitingLines waiting;
+  LiveJournal journal(folder / "journal");
+  const Status read = journal.replay([&](const LiveLines& lines) -> Status {
+    waiting.windows_[{lines.session, lines.channel, lines.number}][lines.offset] = lines.text;
+    return {};
+  });
+  // What a server has dropped meanwhile is in its files.
+  if (!read && read.code() != base::Code::NotFound) return read;
+  return waiting;
+}
+
+bool WaitingLines::complete(const StoredSession& session, const StoredWindow& window,
+                            const fs::path& file) const {
+  const auto found = windows_.find({session.id, window.channel, window.number});
+  if (found == windows_.end()) return false;
+  bool lacks_some = false;
+  uint64_t end = LiveTexts::size_of(file);
+  for (const auto& [offset, text] : found->second) {
+    if (offset > end) return false;
+    const auto has = LiveTexts::has(file, offset, text);
+    lacks_some = lacks_some || !has || !*has;
+    end = std::max<uint64_t>(end, offset + text.size());
+  }
+  return lacks_some && end >= window.bytes;  // of live lines no length is known
+}
+
 namespace {
+
+constexpr const char* kOtherBytes = "has other bytes than those that were acknowledged";
+
+// Lines have no hash. What a disk lost of them is a hole, or what somebody else has written there.
+std::string fault_of_lines(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return "cannot be read";
+  std::array<char, 65536> part{};
+  char before = '\n';
+  while (in.read(part.data(), part.size()), in.gcount() > 0) {
+    for (const char c : std::string_view(part.data(), static_cast<size_t>(in.gcount()))) {
+      const bool is_odd = c != '\n' && static_cast<unsigned char>(c) < ' ';
+      if (is_odd || (before == '\n' && c != '{')) return "has something else than lines in it";
+      before = c;
+    }
+  }
+  return {};
+}
 
 class Check {
  public:
-  Check(const fs::path& folder, Catalogue& catalogue,
+  Check(const fs::path& folder, Catalogue& catalogue, WaitingLines waiting,
         const std::function<void(const std::string&)>& say)
-      : folder_(folder), catalogue_(catalogue), say_(say) {}
+      : folder_(folder), catalogue_(catalogue), waiting_(std::move(waiting)), say_(say) {}
 
   base::Result<Inspection> run() {
     const auto sessions = all_sessions(catalogue_);
@@ -69,6 +120,8 @@ class Check {
     if (!workspaces) return workspaces.status();
     for (const Workspace& workspace : *workspaces) {
       if (Status checked = check_health(workspace.id); !checked) return checked;
+      if (Status checked = check_shared_modules(workspace.id); !checked) return checked;
+      if (Status checked = check_aside(workspace.id); !checked) return checked;
     }
     return found_;
   }
@@ -76,7 +129,7 @@ class Check {
  private:
   Status check_health(int64_t workspace) {
     std::vector<HealthBlob> blobs;
-    const Status asked = catalogue_.health().each_blob(
+    Status asked = catalogue_.health().each_blob(
         workspace, [&](const HealthBlob& one) { blobs.push_back(one); });
     if (!asked) return asked;
     for (HealthBlob& blob : blobs) {
@@ -103,19 +156,71 @@ class Check {
     return {};
   }
 
-  void problem(const StoredSession& session, const std::string& name, const std::string& what) {
-    ++found_.problems;
-    say_(session.name + ": " + name + " " + what);
+  Status check_shared_modules(int64_t workspace) {
+    const auto modules = catalogue_.shared_modules(workspace);
+    if (!modules) return modules.status();
+    for (const SharedModule& module : *modules) {
+      const std::string name = module_name(workspace, module.sha256);
+      const std::string fault = fault_in(folder_ / name, module.sha256);
+      if (fault.empty()) continue;
+      // It goes with the last session that has it, while a server works.
+      const auto is_there = catalogue_.has_shared_module(workspace, module.sha256);
+      if (!is_there) return is_there.status();
+      if (*is_there) problem(name, fault);
+    }
+    return {};
   }
 
-  // Nothing: it is as it should be; else what is wrong. `sha256`: empty where any will do.
+  Status check_aside(int64_t workspace) {
+    const auto before = catalogue_.list_aside(workspace);
+    if (!before) return before.status();
+    for (const SetAside& one : *before) {
+      const std::string name = aside_name(workspace, one.id);
+      const std::string fault = fault_in(folder_ / name, one.sha256);
+      if (fault.empty()) continue;
+      // The oldest make room while a server works.
+      const auto now = catalogue_.list_aside(workspace);
+      if (!now) return now.status();
+      const bool is_there = std::any_of(now->begin(), now->end(),
+                                        [&](const SetAside& other) { return other.id == one.id; });
+      if (is_there) problem(name, fault);
+    }
+    return {};
+  }
+
+  void problem(const std::string& name, const std::string& what) {
+    ++found_.problems;
+    say_(name + " " + what);
+  }
+
+  void problem(const StoredSession& session, const std::string& name, const std::string& what) {
+    problem(session.name + ": " + name, what);
+  }
+
+  // Nothing: it has those bytes; else what is wrong.
+  std::string fault_in(const fs::path& path, const std::string& sha256) {
+    ++found_.blobs;
+    std::error_code error;
+    const uintmax_t bytes = fs::file_size(path, error);
+    if (error) return "is missing";
+    found_.bytes += bytes;
+    const auto there = base::sha256_of(path);
+    if (!there) return there.status().message();
+    return *there == sha256 ? "" : kOtherBytes;
+  }
+
+  fs::path path_of(const StoredSession& session, const std::string& name) const {
+    return find_file(folder_, session, name).value_or(fs::path());
+  }
+
+  // Nothing: it is as it should be; else what is wrong. `sha256`: empty of live lines.
   std::string fault_of(const StoredSession& session, const std::string& name,
                        const std::string& sha256) {
     const auto path = find_file(folder_, session, name);
     if (!path) return "is missing";
     std::error_code error;
     found_.bytes += fs::file_size(*path, error);
-    if (sha256.empty()) return {};
+    if (sha256.empty()) return fault_of_lines(*path);
     const auto there = base::sha256_of(*path);
     if (there && *there == sha256) return {};
     // One that the catalogue tells of already is put in its place a moment later.
@@ -124,7 +229,7 @@ class Check {
       if (sha256_of_it && *sha256_of_it == sha256) return {};
     }
     if (!there) return there.status().message();
-    return "has other bytes than those that were acknowledged";
+    return kOtherBytes;
   }
 
   void check_module(const StoredSession& session, const StoredModule& module) {
@@ -146,6 +251,7 @@ class Check {
     ++found_.blobs;
     const std::string fault = fault_of(session, name, window.sha256);
     if (fault.empty()) return;
+    if (!is_sealed && waiting_.complete(session, window, path_of(session, name))) return;
     // Lines give way to their window while a server works.
     const auto now = catalogue_.find_window(session.id, window.channel, window.number);
     if (now && *now && (*now)->state != window.state) return check_window(session, **now);
@@ -165,6 +271,7 @@ class Check {
 
   const fs::path& folder_;
   Catalogue& catalogue_;
+  const WaitingLines waiting_;
   const std::function<void(const std::string&)>& say_;
   Inspection found_;
 };
@@ -177,7 +284,9 @@ base::Result<Inspection> check_store(const fs::path& folder,
   if (!catalogue) return catalogue.status();
   const auto faults = (*catalogue)->database().check();
   if (!faults) return faults.status();
-  auto found = Check(folder, **catalogue, say).run();
+  auto waiting = WaitingLines::read(folder);
+  if (!waiting) return waiting.status();
+  auto found = Check(folder, **catalogue, std::move(*waiting), say).run();
   if (found && !faults->empty()) {
     ++found->problems;
     say("catalogue: " + *faults);

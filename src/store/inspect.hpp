@@ -17,7 +17,8 @@ struct Inspection {
 };
 
 // Whether the catalogue is whole, and every blob that it tells of is there with the bytes that were
-// acknowledged. `say` hears of each problem in a sentence. Reads everything.
+// acknowledged; of live lines that they are lines. `say` hears of each problem in a sentence. Reads
+// everything.
 base::Result<Inspection> check_store(const std::filesystem::path& folder,
                                      const std::function<void(const std::string&)>& say);
 

@@ -78,7 +78,8 @@ TEST_F(InspectTest, FindsWhatIsMissingAndWhatHasChanged) {
   const Inspection whole = check(data());
   EXPECT_EQ(whole.problems, 0U) << said_;
   EXPECT_EQ(whole.sessions, 2U);
-  EXPECT_EQ(whole.blobs, 5U);
+  EXPECT_EQ(whole.blobs, 7U);
+  store_.reset();  // else the journal has the lines, too
   const fs::path session = data() / session_prefix(1, 1);
   format::testing::write_text(session / "scope.1.log.zst", "changed");
   fs::remove(session / "scope.2.log");
@@ -92,7 +93,7 @@ TEST_F(InspectTest, ACopyIsAStoreThatGoesOn) {
   const fs::path copy = folder_.path() / "copy";
   const auto made = copy_store(data(), copy);
   ASSERT_TRUE(made) << made.status().text();
-  EXPECT_EQ(made->blobs, 6U);
+  EXPECT_EQ(made->blobs, 7U) << "those of the store, and its journal";
   EXPECT_EQ(copy_store(data(), copy).status().code(), Code::InvalidArgument);
   EXPECT_EQ(check(copy).problems, 0U) << said_;
   auto other = testing::open_store(copy);
@@ -105,6 +106,45 @@ TEST_F(InspectTest, ACopyIsAStoreThatGoesOn) {
   EXPECT_EQ((*other)->set_aside(1)->size(), 1U);
   const std::string text = live_text(id_, Channel::Scope, 1, 3);
   EXPECT_EQ((*other)->take(window_piece(**other, id_, Channel::Scope, 1, text)).what, What::Known);
+}
+
+// As a loss of power leaves it: what was not synced is gone.
+TEST_F(InspectTest, ACopyHasLinesThatAreOnlyInTheJournal) {
+  const std::string text = live_text(id_, Channel::Scope, 1, 9);
+  const std::string other = live_text(id_, Channel::Scope, 2, 3);
+  ASSERT_EQ(store_->take(live_piece(id_, Channel::Scope, 1, 0, text)).what, What::Stored);
+  ASSERT_EQ(store_->take(live_piece(id_, Channel::Scope, 2, 0, other)).what, What::Stored);
+  const fs::path cut = folder_.path() / "cut", copy = folder_.path() / "copy";
+  fs::copy(data(), cut, fs::copy_options::recursive);
+  fs::resize_file(cut / session_prefix(1, 1) / "scope.1.log", 100);
+  fs::remove(cut / session_prefix(1, 1) / "scope.2.log");
+  EXPECT_EQ(check(cut).problems, 0U) << said_;
+  const auto made = restore_store(cut, copy, [](const std::string&) {});
+  ASSERT_TRUE(made) << made.status().text();
+  const auto opened = testing::open_store(copy);
+  ASSERT_TRUE(opened) << opened.status().text();
+  EXPECT_EQ(format::testing::read_text(copy / session_prefix(1, 1) / "scope.1.log"), text);
+  EXPECT_EQ(format::testing::read_text(copy / session_prefix(1, 1) / "scope.2.log"), other);
+}
+
+TEST_F(InspectTest, FindsDamageOfLinesSharedModulesAndWhatWasSetAside) {
+  fill();
+  store_.reset();
+  const auto spoil = [](const fs::path& file) {
+    std::string bytes = format::testing::read_text(file);
+    bytes.replace(bytes.size() / 2, 30, std::string(30, '\0'));
+    format::testing::write_text(file, bytes);
+  };
+  const auto only_file_in = [](const fs::path& folder) {
+    return folder / format::testing::file_names(folder).at(0);
+  };
+  spoil(data() / session_prefix(1, 1) / "scope.2.log");
+  EXPECT_EQ(check(data()).problems, 1U) << said_;
+  EXPECT_NE(said_.find("scope.2.log"), std::string::npos) << said_;
+  fs::remove(only_file_in(data() / "workspaces/1/modules"));
+  EXPECT_EQ(check(data()).problems, 2U) << said_;
+  format::testing::write_text(only_file_in(data() / "workspaces/1/quarantine"), "changed");
+  EXPECT_EQ(check(data()).problems, 3U) << said_;
 }
 
 // Lines give way to windows, and files to newer ones, while it is copied.

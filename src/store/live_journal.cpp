@@ -53,7 +53,7 @@ std::set<uint64_t> numbers_in(const fs::path& folder) {
 
 Status replay_file(const fs::path& path, const std::function<Status(const LiveLines&)>& write) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) return {base::Code::IoError, "cannot read the journal " + path.string()};
+  if (!in) return Status::from_errno(errno, "cannot read the journal " + path.string());
   RecordHead head{};
   std::string text;
   while (in.read(reinterpret_cast<char*>(&head), sizeof head)) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "store/catalogue.hpp"
@@ -17,5 +20,20 @@ std::optional<std::filesystem::path> find_file(const std::filesystem::path& fold
                                                const std::string& name);
 base::Result<std::vector<StoredSession>> all_sessions(Catalogue& catalogue);
 std::string window_name(const StoredWindow& window, bool is_sealed);
+
+// Lines that were acknowledged and may not be in their files yet: a start writes them there.
+class WaitingLines {
+ public:
+  // Of the journal of a store's folder.
+  static base::Result<WaitingLines> read(const std::filesystem::path& folder);
+  // Whether `file`, which may not exist, has all lines once those that wait for it are written, and
+  // it lacks some until then.
+  bool complete(const StoredSession& session, const StoredWindow& window,
+                const std::filesystem::path& file) const;
+
+ private:
+  using Texts = std::map<uint64_t, std::string>;  // by their place in the window's text
+  std::map<std::tuple<int64_t, format::Channel, uint64_t>, Texts> windows_;
+};
 
 }  // namespace gpufl::store
