@@ -12,10 +12,16 @@ constexpr size_t kLongestSubject = 400;
 
 }  // namespace
 
-void AuditTrail::write(int64_t workspace, std::string_view actor, std::string_view action,
-                       std::string_view subject) {
+bool AuditTrail::try_write(int64_t workspace, std::string_view actor, std::string_view action,
+                           std::string_view subject) {
   const base::Status done = people_.audit(workspace, actor, action, subject);
   if (!done) complain_("the audit log could not be written: " + done.message());
+  return done.is_ok();
+}
+
+void AuditTrail::write(int64_t workspace, std::string_view actor, std::string_view action,
+                       std::string_view subject) {
+  (void)try_write(workspace, actor, action, subject);
 }
 
 void AuditTrail::write_of(const store::User& user, std::string_view action,
@@ -55,11 +61,18 @@ void AuditTrail::flush() {
     notes.swap(notes_);
     lost = std::exchange(lost_, 0);
   }
-  for (const Note& one : notes) {
+  bool is_written = true;
+  while (!notes.empty() && is_written) {
+    const Note& one = notes.front();
     const std::string times = one.times > 1 ? ", " + std::to_string(one.times) + " times" : "";
-    write(one.workspace, one.actor, one.action, one.subject + times);
+    is_written = try_write(one.workspace, one.actor, one.action, one.subject + times);
+    if (is_written) notes.pop_front();
   }
-  if (lost > 0) write(0, "", "entries lost", std::to_string(lost));
+  if (lost > 0 && is_written && try_write(0, "", "entries lost", std::to_string(lost))) lost = 0;
+  const std::lock_guard lock(mutex_);
+  lost_ += lost;
+  notes_.insert(notes_.begin(), notes.begin(), notes.end());
+  for (; notes_.size() > kMostNotes; ++lost_) notes_.pop_back();
 }
 
 }  // namespace gpufl::hosting

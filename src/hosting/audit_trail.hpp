@@ -30,10 +30,13 @@ class AuditTrail {
   void note_of(const store::User& user, std::string_view action, std::string_view subject);
   void note(int64_t workspace, std::string_view actor, std::string_view action,
             std::string_view subject);
-  // Writes what was noted.
+  // Writes what was noted. Where that fails the rest waits for the next time.
   void flush();
 
  private:
+  bool try_write(int64_t workspace, std::string_view actor, std::string_view action,
+                 std::string_view subject);
+
   store::People& people_;
   const Complain complain_;
   std::mutex mutex_;  // guards what follows

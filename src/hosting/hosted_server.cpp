@@ -247,15 +247,16 @@ class RunningHostedServer : public HostedServer {
       changed_.wait_for(lock, options_.house_pace, [&] { return is_stopping_; });
       const bool is_last = is_stopping_;
       lock.unlock();
-      if (round % kKeyUseRounds == 0 || is_last) (void)people_->note_uses(access_->take_uses());
-      services_->audit.flush();
       if (!is_last) {
         // Where the file cannot be read now, what was known before goes on.
         (void)people_->refresh();
         make_sites();
         streams_.end_unwanted();
-        note_expired();
       }
+      // After whoever may do no more has been stopped: these wait for the disk and other programs.
+      if (round % kKeyUseRounds == 0 || is_last) (void)people_->note_uses(access_->take_uses());
+      services_->audit.flush();
+      if (!is_last) note_expired();
       lock.lock();
       if (is_last) return;
     }

@@ -172,6 +172,23 @@ TEST_F(LoginTest, WhatIsWrittenDownIsInTheAuditLog) {
   EXPECT_TRUE(base::eventually([&] { return has("login refused"); }));
 }
 
+TEST_F(LoginTest, WhatCannotBeWrittenDownNowIsLater) {
+  const std::string admin = make_login("ada", "lab", Role::Admin);
+  wait_for(200, [&] { return get("/w/lab/api/v1/audit", admin); });
+  auto other = store::SqliteCatalogue::open(store::catalogue_file(folder_.path() / "data"));
+  ASSERT_TRUE(other && (*other)->database().run("BEGIN IMMEDIATE"));
+  const auto body = Json::object().set("user", "ada").set("password", "wrong");
+  EXPECT_EQ(post_json("/api/v1/login", body).status, 401);
+  EXPECT_TRUE(base::eventually([&] {
+    const std::lock_guard lock(mutex_);
+    return log_.find("the audit log could not be written") != std::string::npos;
+  }));
+  ASSERT_TRUE((*other)->database().run("ROLLBACK"));
+  EXPECT_TRUE(base::eventually([&] {
+    return get("/w/lab/api/v1/audit", admin).body.find("login refused") != std::string::npos;
+  }));
+}
+
 // An existing user of that name is not made an admin by a start alone.
 TEST_F(LoginTest, TheFirstLinkGivesNothingUntilItIsTaken) {
   const auto beside = people();
