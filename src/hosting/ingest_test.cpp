@@ -297,6 +297,7 @@ TEST_F(IngestTest, MembersPinSessionsAndSeeWhatCame) {
 TEST_F(IngestTest, WhatRetentionTakesIsInTheAuditLog) {
   HostedOptions options = this->options();
   options.store.retention_pace = std::chrono::milliseconds(10);
+  options.store.keep_least = std::chrono::milliseconds(0);
   start(options);
   const std::string text = live_text(id_, Channel::System, 1, 1);
   const std::string query = "session=" + id_ + "&kind=window&channel=system&number=1";

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/sha256.hpp"
 #include "store/group.hpp"
 #include "store/session_store.hpp"
@@ -18,6 +19,9 @@ namespace fs = std::filesystem;
 using base::Status;
 using What = Outcome::What;
 using Decision = base::Result<Outcome>;
+
+// How far behind it may be when lines of a session came last.
+constexpr int64_t kNotePace_ms = int64_t{10} * 60 * 1000;
 
 // Of a channel: the writer ends its log with this line.
 bool has_end_line(std::string_view text) {
@@ -244,6 +248,10 @@ Decision SessionStore::take_live(Piece& piece, const StoredSession& session, Gro
     return put_aside(piece, What::Conflict, "the text of this window has ended", group);
   }
   if (!has_more && !piece.is_final) return Outcome{What::Known, end, {}};
+  // Lines alone change nothing of the catalogue, which would be a sync for each.
+  if (base::wall_ns() / 1'000'000 - session.changed_ms > kNotePace_ms) {
+    if (Status noted = catalogue_->add_bytes(session.id, 0); !noted) return noted;
+  }
   if (behind > limits_.text_bytes) {
     return put_aside(piece, What::Quarantined, "the text of this window is too long", group);
   }

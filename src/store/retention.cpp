@@ -31,6 +31,7 @@ base::Result<SessionStore::Expired> SessionStore::find_expired(const Workspace& 
     }
     const auto folder = blobs_->path_of(session_prefix(one.workspace, one.id)).parent_path();
     if (one.is_pinned || texts_.is_kept_live(folder)) return;
+    if (now_ms - one.changed_ms < limits_.keep_least.count()) return;
     const bool is_over =
         retention.keep_days && now_ms - one.changed_ms >= *retention.keep_days * kDay_ms;
     (is_over ? found.too_old : found.others).push_back(one);

@@ -29,7 +29,8 @@ constexpr int64_t kDay_ms = int64_t{24} * 3600 * 1000;
 class RetentionTest : public ::testing::Test {
  protected:
   void SetUp() override { start(); }
-  void start(const StoreLimits& limits = {.live_patience = std::chrono::milliseconds(0)}) {
+  void start(const StoreLimits& limits = {.live_patience = std::chrono::milliseconds(0),
+                                          .keep_least = std::chrono::milliseconds(0)}) {
     store_.reset();
     auto opened = testing::open_store(folder_.path(), limits);
     ASSERT_TRUE(opened) << opened.status().text();
@@ -39,6 +40,12 @@ class RetentionTest : public ::testing::Test {
     auto people = People::open(catalogue_file(folder_.path()));
     ASSERT_TRUE(people && (*people)->set_retention(1, retention));
     EXPECT_EQ(*(*people)->retention_of(1), retention);
+  }
+  // Of all sessions: when something of them came last.
+  void set_changed(int64_t time_ms) {
+    auto catalogue = SqliteCatalogue::open(catalogue_file(folder_.path()));
+    ASSERT_TRUE(catalogue);
+    ASSERT_TRUE((*catalogue)->database().run("UPDATE sessions SET changed_ms = ?", {time_ms}));
   }
   What send(int session, uint64_t window = 1, int lines = 20) {
     const std::string id = session_id(session);
@@ -89,7 +96,7 @@ TEST_F(RetentionTest, WhatIsTooOldGoesAndLeavesATombstone) {
 }
 
 TEST_F(RetentionTest, BeyondItsSizeTheOldestGoButNotWhatIsBeingRecorded) {
-  start({});
+  start({.keep_least = std::chrono::milliseconds(0)});
   const std::string id = session_id(9);
   ASSERT_EQ(
       store_->take(live_piece(id, Channel::Scope, 1, 0, live_text(id, Channel::Scope, 1, 9))).what,
@@ -152,13 +159,8 @@ TEST_F(RetentionTest, WhatIsRestoredStaysForItsTime) {
   ASSERT_EQ(send(1), What::Stored);
   ASSERT_EQ(send(2), What::Stored);
   set({.keep_days = 30, .keep_bytes = {}, .deleted_days = 30});
-  const auto grow_old = [&] {
-    auto catalogue = SqliteCatalogue::open(catalogue_file(folder_.path()));
-    ASSERT_TRUE(catalogue);
-    ASSERT_TRUE((*catalogue)->database().run("UPDATE sessions SET changed_ms = 1000"));
-  };
   ASSERT_TRUE(store_->set_deleted(1, session_id(2), true));
-  grow_old();
+  set_changed(1000);
   ASSERT_TRUE(store_->apply_retention(in_days(0)));
   ASSERT_TRUE(session(1).is_purged);
   for (const int deleted : {1, 2}) {
@@ -168,6 +170,38 @@ TEST_F(RetentionTest, WhatIsRestoredStaysForItsTime) {
   EXPECT_FALSE(session(1).is_purged) << "its sender has not heard of it yet";
   EXPECT_FALSE(session(2).is_purged);
   EXPECT_EQ(send(2), What::Known);
+}
+
+// A session whose network is away for a minute is one that goes on.
+TEST_F(RetentionTest, WhatHasJustChangedStaysWhateverItsSize) {
+  start({.live_patience = std::chrono::milliseconds(0)});
+  const std::string id = session_id(1);
+  const std::string text = live_text(id, Channel::Scope, 1, 9);
+  const std::string first = live_text(id, Channel::Scope, 1, 4);
+  ASSERT_EQ(store_->take(live_piece(id, Channel::Scope, 1, 0, first)).what, What::Stored);
+  ASSERT_EQ(send(2), What::Stored);
+  set_changed(1000);
+  ASSERT_EQ(
+      store_->take(live_piece(id, Channel::Scope, 1, first.size(), text.substr(first.size()))).what,
+      What::Stored);
+  start({.live_patience = std::chrono::milliseconds(0)});  // and nothing is being recorded
+  set({.keep_days = 1, .keep_bytes = 1, .deleted_days = 30});
+  ASSERT_TRUE(store_->apply_retention(in_days(0)));
+  EXPECT_FALSE(session(1).is_purged) << "lines are changes, too";
+  EXPECT_TRUE(session(2).is_purged);
+  ASSERT_TRUE(store_->apply_retention(in_days(0) + 3'700'000));
+  EXPECT_TRUE(session(1).is_purged);
+}
+
+TEST(ClockWatchTest, TrustsNoTimeThatHasJustJumped) {
+  constexpr int64_t kHour_ms = 3'600'000;
+  ClockWatch clocks;
+  EXPECT_TRUE(clocks.may_trust(1'000'000, 5));
+  EXPECT_TRUE(clocks.may_trust(1'010'500, 10'005)) << "clocks drift";
+  EXPECT_FALSE(clocks.may_trust(kDay_ms, 20'005));
+  EXPECT_FALSE(clocks.may_trust(kDay_ms + kHour_ms - 1, 20'004 + kHour_ms));
+  EXPECT_TRUE(clocks.may_trust(kDay_ms + kHour_ms, 20'005 + kHour_ms));
+  EXPECT_FALSE(clocks.may_trust(kDay_ms, 20'006 + kHour_ms)) << "back is a step, too";
 }
 
 TEST_F(RetentionTest, WhatWasDeletedGoesAfterItsTimeWithItsModules) {

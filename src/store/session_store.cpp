@@ -266,7 +266,9 @@ void SessionStore::keep_house() {
   }
   if (const auto now = LiveTexts::Clock::now(); now - looked_ >= limits_.retention_pace) {
     looked_ = now;
-    (void)apply_retention(base::wall_ns() / 1'000'000);  // tried again the next time
+    const int64_t now_ms = base::wall_ns() / 1'000'000;
+    // What fails is tried again the next time.
+    if (clocks_.may_trust(now_ms, base::monotonic_ns() / 1'000'000)) (void)apply_retention(now_ms);
   }
 }
 

@@ -20,6 +20,7 @@
 #include "store/admission.hpp"
 #include "store/blob_store.hpp"
 #include "store/catalogue.hpp"
+#include "store/clock_watch.hpp"
 #include "store/health.hpp"
 #include "store/live_journal.hpp"
 #include "store/live_texts.hpp"
@@ -36,6 +37,8 @@ struct StoreLimits {
   std::chrono::milliseconds live_patience{60'000};  // without lines a session counts as cut off
   uint64_t free_bytes = uint64_t{64} << 20;         // of the disk; below: Full
   std::chrono::milliseconds retention_pace{10'000};
+  // What has changed since stays, whatever retention says: a network may be away for a while.
+  std::chrono::milliseconds keep_least{3'600'000};
   uint64_t text_bytes = uint64_t{4} << 30;   // of lines of one window; beyond: set aside
   size_t aside = 256;                        // set aside, of each workspace; beyond, the
   uint64_t aside_bytes = uint64_t{1} << 30;  // oldest go
@@ -174,6 +177,7 @@ class SessionStore {
   bool has_lost_texts_ = false;
   std::vector<Expiry> expired_;
   std::chrono::steady_clock::time_point looked_;  // for what has expired
+  ClockWatch clocks_;
   std::string generation_;
   Admission admission_;
   Health health_;  // its own thread's, under that mutex
