@@ -47,6 +47,11 @@ class Catalogue {
   virtual base::Status add_bytes(int64_t session, int64_t bytes) = 0;
   using SessionVisitor = std::function<void(const StoredSession&)>;
   virtual base::Status each_session(const SessionVisitor& see) = 0;
+  // Of a workspace, those of which something is left.
+  virtual base::Status each_kept_session(int64_t workspace, const SessionVisitor& see) = 0;
+  // Of a workspace, newest first, at most as many; `before`: with smaller numbers, or 0.
+  virtual base::Result<std::vector<StoredSession>> newest_sessions(int64_t workspace, size_t most,
+                                                                   int64_t before) = 0;
 
   virtual base::Result<std::optional<StoredWindow>> find_window(int64_t session,
                                                                 format::Channel channel,

@@ -22,8 +22,7 @@ base::Result<SessionStore::Expired> SessionStore::find_expired(const Workspace& 
   const std::lock_guard lock(catalogue_mutex_);
   const Retention& retention = workspace.retention;
   Expired found;
-  const Status seen = catalogue_->each_session([&](const StoredSession& one) {
-    if (one.workspace != workspace.id || one.is_purged) return;
+  const Status seen = catalogue_->each_kept_session(workspace.id, [&](const StoredSession& one) {
     if (one.is_deleted) {
       const bool is_over = now_ms - one.deleted_ms >= retention.deleted_days * kDay_ms;
       (is_over ? found.too_old : found.others).push_back(one);
@@ -136,15 +135,7 @@ std::vector<SessionStore::Expiry> SessionStore::take_expired() {
 base::Result<std::vector<StoredSession>> SessionStore::sessions(int64_t workspace, size_t most,
                                                                 int64_t before) {
   const std::lock_guard lock(catalogue_mutex_);
-  std::vector<StoredSession> found;
-  const Status seen = catalogue_->each_session([&](const StoredSession& one) {
-    if (one.workspace == workspace && (before == 0 || one.id < before)) found.push_back(one);
-  });
-  if (!seen) return seen;
-  std::sort(found.begin(), found.end(),
-            [](const StoredSession& a, const StoredSession& b) { return a.id > b.id; });
-  if (found.size() > most) found.resize(most);
-  return found;
+  return catalogue_->newest_sessions(workspace, most, before);
 }
 
 }  // namespace gpufl::store

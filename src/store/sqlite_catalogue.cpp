@@ -101,8 +101,17 @@ CREATE TABLE health_places (
 )";
 }
 
-constexpr std::array kSteps = {first_tables(), add_modules_by_content(), add_retention(),
-                               add_generation(), add_health()};
+// What was purged leaves a row for ever, and nobody may have to read all of them.
+constexpr const char* add_session_indexes() {
+  return R"(
+CREATE INDEX sessions_by_workspace ON sessions (workspace);
+CREATE INDEX sessions_kept ON sessions (workspace) WHERE is_purged = 0;
+)";
+}
+
+constexpr std::array kSteps = {first_tables(),  add_modules_by_content(),
+                               add_retention(), add_generation(),
+                               add_health(),    add_session_indexes()};
 
 constexpr const char* kSessionColumns =
     "SELECT id, workspace, name, is_deleted, bytes, is_pinned, is_purged, changed_ms, deleted_ms "
@@ -286,6 +295,23 @@ Status SqliteCatalogue::add_bytes(int64_t session, int64_t bytes) {
 
 Status SqliteCatalogue::each_session(const SessionVisitor& see) {
   return database_->query(kSessionColumns, {}, [&](const Row& row) { see(session_in(row)); });
+}
+
+Status SqliteCatalogue::each_kept_session(int64_t workspace, const SessionVisitor& see) {
+  return database_->query(std::string(kSessionColumns) + " WHERE workspace = ? AND is_purged = 0",
+                          {workspace}, [&](const Row& row) { see(session_in(row)); });
+}
+
+base::Result<std::vector<StoredSession>> SqliteCatalogue::newest_sessions(int64_t workspace,
+                                                                          size_t most,
+                                                                          int64_t before) {
+  std::vector<StoredSession> found;
+  const Status asked = database_->query(
+      std::string(kSessionColumns) + " WHERE workspace = ? AND id < ? ORDER BY id DESC LIMIT ?",
+      {workspace, before > 0 ? before : INT64_MAX, static_cast<int64_t>(most)},
+      [&](const Row& row) { found.push_back(session_in(row)); });
+  if (!asked) return asked;
+  return found;
 }
 
 base::Result<std::optional<StoredWindow>> SqliteCatalogue::find_window(int64_t session,

@@ -37,6 +37,9 @@ class SqliteCatalogue : public Catalogue {
   base::Status purge(int64_t session) override;
   base::Status add_bytes(int64_t session, int64_t bytes) override;
   base::Status each_session(const SessionVisitor& see) override;
+  base::Status each_kept_session(int64_t workspace, const SessionVisitor& see) override;
+  base::Result<std::vector<StoredSession>> newest_sessions(int64_t workspace, size_t most,
+                                                           int64_t before) override;
   base::Result<std::optional<StoredWindow>> find_window(int64_t session, format::Channel channel,
                                                         uint64_t number) override;
   base::Status put_window(int64_t session, const StoredWindow& window) override;
