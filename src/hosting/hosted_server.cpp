@@ -322,7 +322,9 @@ base::Result<std::unique_ptr<HostedServer>> HostedServer::start(HostedOptions op
     oidc = std::move(*made);
   }
   std::error_code error;
-  const fs::path folder = fs::weakly_canonical(options.server.folder, error);
+  // One that does not exist yet would stay relative.
+  fs::path folder = fs::absolute(options.server.folder, error);
+  if (!error) folder = fs::weakly_canonical(folder, error);
   if (error) return Status::from_errno(error.value(), options.server.folder.string());
   options.server.folder = folder;
   const uint64_t files = raise_file_limit();
@@ -342,7 +344,7 @@ base::Result<std::unique_ptr<HostedServer>> HostedServer::start(HostedOptions op
   auto store = store::SessionStore::open(std::move(*blobs), std::move(*catalogue),
                                          folder / "journal", options.store);
   if (!store) return store.status();
-  auto cache = server::CacheFolder::open(folder / "cache");
+  auto cache = server::CacheFolder::open(options.server.cache);
   if (!cache) return cache.status();
   cache->sweep();
   auto server =

@@ -313,6 +313,26 @@ TEST_F(IngestTest, WhatRetentionTakesIsInTheAuditLog) {
   wait_for(404, [&] { return get("/api/v1/sessions/" + id_, reader); });
 }
 
+TEST_F(IngestTest, AFolderOfOneLetterIsNoWordOfAnswers) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
+  HostedOptions options = this->options();
+  options.server.folder = "s";
+  options.server.cache = "s/cache";
+  start(options);
+  fs::current_path(before);
+  EXPECT_EQ(json_of(get("/api/v1/ingest"))["status"].as_integer(), 401);
+}
+
+TEST_F(IngestTest, TheCacheIsWhereItWasAskedFor) {
+  HostedOptions options = this->options();
+  options.server.folder = folder_.path() / "other";
+  options.server.cache = folder_.path() / "elsewhere";
+  start(options);
+  EXPECT_TRUE(fs::exists(folder_.path() / "elsewhere"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "other/cache"));
+}
+
 TEST_F(IngestTest, ManyFilesMayBeOpen) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
