@@ -313,6 +313,19 @@ TEST_F(IngestTest, WhatRetentionTakesIsInTheAuditLog) {
   wait_for(404, [&] { return get("/api/v1/sessions/" + id_, reader); });
 }
 
+TEST_F(IngestTest, WhatIsWrongWithAPieceDoesNotSayWhereItLies) {
+  send_session(key_, id_);
+  EXPECT_EQ(send(key_, "session=" + id_ + "&kind=module&hash=0123456789abcdef", "junk").status,
+            422);
+  EXPECT_EQ(send(key_, "session=" + id_ + "&kind=window&channel=code&number=7", "junk").status,
+            422);
+  const Json refused = json_of(get("/api/v1/ingest/sessions/" + id_, bearer(key_)))["refused"];
+  ASSERT_EQ(refused.items().size(), 2U);
+  for (const Json& one : refused.items()) {
+    EXPECT_EQ(one["reason"].as_string().find('/'), std::string::npos) << one.dump();
+  }
+}
+
 TEST_F(IngestTest, AFolderOfOneLetterIsNoWordOfAnswers) {
   const fs::path before = fs::current_path();
   fs::current_path(folder_.path());

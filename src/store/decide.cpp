@@ -32,6 +32,15 @@ bool has_end_line(std::string_view text) {
   return false;
 }
 
+// What is wrong with it. Who sent it reads that, and not where the store keeps it.
+std::string reason_of(const Piece& piece) {
+  std::string reason = piece.fault.message();
+  if (!piece.blob) return reason;
+  const std::string path = piece.blob->path().string();
+  const size_t at = reason.find(path);
+  return at == std::string::npos ? reason : reason.replace(at, path.size(), "it");
+}
+
 // Whether one of two files begins with all of the other: a log that has grown.
 base::Result<bool> is_beginning_of(const fs::path& shorter, const fs::path& longer) {
   std::ifstream a(shorter, std::ios::binary), b(longer, std::ios::binary);
@@ -54,7 +63,7 @@ Decision SessionStore::decide(Piece& piece, Group& group) {
   auto found = catalogue_->find_session(piece.workspace, piece.session);
   if (!found) return found.status();
   if (*found && (*found)->is_deleted) return Outcome{What::Gone, 0, "it was deleted"};
-  if (!piece.fault) return put_aside(piece, What::Quarantined, piece.fault.message(), group);
+  if (!piece.fault) return put_aside(piece, What::Quarantined, reason_of(piece), group);
   if (!*found) {
     if (piece.kind == PieceKind::Live && piece.offset > 0) return Outcome{What::Behind, 0, {}};
     if (auto refusal = refuse_for_room(piece, 0, group)) return *refusal;
