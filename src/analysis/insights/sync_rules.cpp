@@ -64,7 +64,8 @@ void finish_sync(Insight& insight, Severity severity) {
   insight.severity = severity;
   insight.advice = "Wait only where the host needs a result. There, queue other work first.";
   insight.estimate =
-      "None: a wait costs nothing while the GPU works. The insights on waits in a loop and on pauses "
+      "None: a wait costs nothing while the GPU works. The insights on waits in a loop and on "
+      "pauses "
       "of the GPU say how much idle time they cause.";
   insight.confidence = Confidence::High;
 }
