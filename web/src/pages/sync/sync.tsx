@@ -160,8 +160,7 @@ function WithoutLines({ session, waits }: { session: string; waits: number }) {
     >
       {hasLines && (
         <p>
-          <a href={sessionHref(session, "kernels?by=line")}>Kernels by line</a> has those of the
-          launches.
+          <a href={sessionHref(session, "kernels?by=line")}>The lines of launches</a>
         </p>
       )}
       {tool === undefined ? null : tool === null ? (
