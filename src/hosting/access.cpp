@@ -105,8 +105,9 @@ store::DirectoryPtr Access::directory_with(std::string_view key, int64_t now_ms)
     if (at < refresh_at_) return directory;
     refresh_at_ = at + std::chrono::seconds(1);
   }
-  // Where the file cannot be read now, what was known before counts.
-  (void)people_.refresh();
+  // Where the file cannot be read now, what was known before counts. The network's thread is here,
+  // so nobody waits for those who write.
+  people_.refresh_unless_busy();
   return people_.directory();
 }
 

@@ -163,6 +163,15 @@ DirectoryPtr People::directory() const {
 // Sessions that arrive change the file, too: the number tells whether anything of people did.
 Status People::refresh() {
   const std::lock_guard lock(mutex_);
+  return look_for_changes();
+}
+
+void People::refresh_unless_busy() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock()) (void)look_for_changes();
+}
+
+Status People::look_for_changes() {
   int64_t version = 0;
   Status asked = database_->query("PRAGMA data_version", {},
                                   [&](const Row& row) { version = row.integer(0); });

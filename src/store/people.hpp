@@ -127,6 +127,8 @@ class People {
   DirectoryPtr directory() const;
   // Looks whether something has changed.
   base::Status refresh();
+  // The same, unless somebody else is at it: for threads that others wait for.
+  void refresh_unless_busy();
 
   // InvalidArgument: there is one of that name, or it is none.
   base::Result<int64_t> add_workspace(std::string_view name);
@@ -186,6 +188,7 @@ class People {
   People(std::unique_ptr<sqlite::Database> database, int64_t most_audit)
       : database_(std::move(database)), most_audit_(most_audit) {}
 
+  base::Status look_for_changes();
   base::Status load();
   base::Status load_keys(Directory& now);
   base::Status load_logins(Directory& now);
