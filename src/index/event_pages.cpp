@@ -27,12 +27,14 @@ class FirstEvents {
       : request_(request),
         most_(std::max<size_t>(request.most, 1)),
         watch_(is_cancelled),
-        tracks_(request.tracks.begin(), request.tracks.end()) {}
+        tracks_(request.tracks.begin(), request.tracks.end()),
+        labels_(request.labels.begin(), request.labels.end()) {}
 
   base::Status read(const Windows& windows) {
     Windows in_range;
     for (const auto& window : windows) {
-      if (window->index().span.reaches(first_reach(), request_.to)) in_range.push_back(window);
+      if (!window->index().span.reaches(first_reach(), request_.to)) continue;
+      if (may_have_labels(window->index())) in_range.push_back(window);
     }
     OrderedRead asked;
     asked.enter = [&](const WindowSource& window) { return enter(window); };
@@ -69,6 +71,14 @@ class FirstEvents {
   // Nothing that ends before it is asked for.
   int64_t first_reach() const { return std::max(request_.from, request_.starts_from); }
 
+  bool may_have_labels(const WindowIndex& index) const {
+    if (labels_.empty() || index.durations.is_full()) return true;
+    const auto names = index.durations.names();
+    return std::any_of(names.begin(), names.end(), [&](const auto& one) {
+      return labels_.contains(index.label_of(one.first, one.second));
+    });
+  }
+
   WantedTracks enter(const WindowSource& window) {
     const WindowIndex& index = window.index();
     WantedTracks wanted{std::vector<bool>(index.tracks.size()), first_reach(), request_.to};
@@ -94,6 +104,7 @@ class FirstEvents {
   void offer(const FoundEvent& found) {
     const auto& [start, end, name, is_open, place] = found.event;
     if (start < request_.starts_from || start >= request_.to) return;
+    if (!labels_.empty() && !labels_.contains(name)) return;
     if (reach_of(start, end) <= request_.from || (next_ && start >= *next_)) return;
     events_.push_back(found);
     if (events_.size() > room_) {
@@ -123,6 +134,7 @@ class FirstEvents {
   const size_t most_;
   CancelWatch watch_;
   const std::unordered_set<TrackKey, TrackKeyHash> tracks_;
+  const std::unordered_set<uint32_t> labels_;
   std::vector<FoundEvent> events_;
   std::optional<int64_t> next_;
   std::optional<int64_t> unread_from_;  // it gave up: nothing that it did not read begins before

@@ -149,6 +149,16 @@ std::map<uint32_t, std::vector<uint32_t>> Names::by_kernel(
   return by_name;
 }
 
+std::vector<uint32_t> Names::kernels_called(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<uint32_t> whole, in_short;
+  for (const auto& [id, entry] : kernels_) {
+    if (entry.text == name) whole.push_back(id);
+    if (entry.short_text == name) in_short.push_back(id);
+  }
+  return whole.empty() ? in_short : whole;
+}
+
 std::vector<uint32_t> Names::matching(std::string_view text) const {
   const std::string wanted = lower(text);
   std::vector<uint32_t> found;

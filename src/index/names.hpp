@@ -40,6 +40,8 @@ class Names {
   std::string text(format::Dict dict, int64_t id) const;
   // These configurations by the ids of their kernels' names; 0: those that have none.
   std::map<uint32_t, std::vector<uint32_t>> by_kernel(const std::vector<uint32_t>& configs) const;
+  // Ids of the kernels that are called so: whole, or, where none is, in short.
+  std::vector<uint32_t> kernels_called(std::string_view name) const;
   // Ids of names that contain `text`, upper and lower case alike.
   std::vector<uint32_t> matching(std::string_view text) const;
 

@@ -62,6 +62,8 @@ struct EventsRequest {
   // Of those, the ones that begin then or later: on the first page all, then EventPage::next.
   int64_t starts_from = INT64_MIN;
   size_t most = 1000;
+  // Only events that are called so, of tracks whose labels are ids of names; empty: all.
+  std::vector<uint32_t> labels = {};
 };
 // In the order of their starts, so those that began before the range come first.
 struct EventPage {

@@ -206,6 +206,37 @@ TEST_P(QueriesTest, PagesOfEventsAreAllOfThem) {
   EXPECT_GT(pages, 10);
 }
 
+TEST_P(QueriesTest, PagesOfANameAreAllThatAreCalledSo) {
+  const std::vector<uint32_t> names = names_.kernels_called("kernel_0");
+  ASSERT_EQ(names.size(), 1U);
+  EXPECT_TRUE(names_.kernels_called("kernel_").empty());
+  EventsRequest request{{}, -1, INT64_MAX / 4, INT64_MIN, 100};
+  for (const TrackInfo& track : list_tracks(windows(), last())) {
+    if (track.key.kind == TrackKind::Kernels) request.tracks.push_back(track.key);
+  }
+  int pages = 0;
+  const Listed all = list_all(windows(), request, last(), pages);
+  request.labels = names;
+  const Listed called = list_all(windows(), request, last(), pages);
+  std::set<int64_t> starts;
+  for (const auto& [key, start, end] : called) {
+    EXPECT_TRUE(all.contains({key, start, end}));
+    starts.insert(start);
+  }
+  // Scopes and markers may have the same name.
+  SearchRequest search_for{names, {TrackKind::Kernels}};
+  const auto outcome = search(windows(), search_for, last(), nullptr);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->count, called.size());
+  while (true) {
+    const auto next = search(windows(), search_for, last(), nullptr);
+    ASSERT_TRUE(next);
+    if (!next->found) break;
+    EXPECT_EQ(starts.count(next->found->event.start), 1U);
+    search_for.after = next->found->event.start + 1;
+  }
+}
+
 TEST_P(QueriesTest, PagesHaveWhatReachesIntoTheRange) {
   const testing::Oracle oracle = all_events();
   std::mt19937_64 random(GetParam());

@@ -21,6 +21,8 @@ base::Json to_json(const analysis::Series& series);
 base::Json to_json(const analysis::Unknown& unknown);
 base::Json to_json(const analysis::Insight& insight);
 base::Json to_json(const analysis::KernelGroup& group);
+// The same of one kernel, with its class.
+base::Json kernel_json(const analysis::KernelGroup& kernel);
 
 // Objects of a list, each made by `make`.
 template <typename List, typename Make>

@@ -80,10 +80,6 @@ Json device_json(const analysis::DeviceBusy& device, const analysis::Overview& o
 
 Json kernel_group_json(const KernelGroup& group) { return to_json(group); }
 
-Json named_json(const KernelGroup& group) {
-  return to_json(group).set("class", analysis::to_string(group.kernel_class));
-}
-
 // What it is of the whole run, where only phases of that were recorded.
 Json with_estimate(Json json, const KernelGroup& group, const analysis::KernelFigures& kernels) {
   if (!kernels.estimates) return json;
@@ -159,6 +155,10 @@ Json to_json(const KernelGroup& group) {
   return json;
 }
 
+Json kernel_json(const KernelGroup& kernel) {
+  return to_json(kernel).set("class", analysis::to_string(kernel.kernel_class));
+}
+
 Json device_line_json(const Json& device) {
   Json json = device;
   const auto sm = analysis::multiprocessor_of(device);
@@ -190,10 +190,10 @@ void write_kernels(JsonWriter& out, const SessionReport& report) {
         const analysis::Tables& tables = report.session.tables;
         out.set("count", kernels.count).set("total_ns", kernels.total_ns);
         write_list(out, "by_name", kernels.by_name, [&](const KernelGroup& group) {
-          return with_estimate(named_json(group), group, kernels);
+          return with_estimate(kernel_json(group), group, kernels);
         });
         write_list(out, "by_config", kernels.by_config, [&](const KernelGroup& group) {
-          return named_json(group).set(
+          return kernel_json(group).set(
               "config", config_json(tables.config(static_cast<uint32_t>(group.key))));
         });
         write_list(out, "by_class", kernels.by_class, kernel_group_json);

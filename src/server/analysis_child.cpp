@@ -32,6 +32,7 @@
 #include "server/tar_stream.hpp"
 #include "workbench/compare.hpp"
 #include "workbench/export_run.hpp"
+#include "workbench/group_report.hpp"
 #include "workbench/report.hpp"
 
 namespace gpufl::server {
@@ -130,6 +131,7 @@ class Child {
   Status run() {
     const std::string& kind = request_["kind"].as_string();
     if (kind == "report" || kind == "kernel") return make_report();
+    if (kind == "group") return make_group();
     if (kind == "flame" || kind == "export") return make_export();
     if (kind == "diff") return make_diff();
     if (kind == "gate") return make_gate();
@@ -190,6 +192,14 @@ class Child {
     if (!outcome.failures.empty()) return outcome.failures.front();
     if (outcome.text.empty()) return {base::Code::NotFound, "there is no session"};
     return keep(outcome.text, members_of(outcome.text));
+  }
+
+  Status make_group() const {
+    const auto text =
+        workbench::report_group({arguments_["path"].as_string(), arguments_["by"].as_string(),
+                                 arguments_["group"].as_string(), open_options()});
+    if (!text) return text.status();
+    return keep(*text);
   }
 
   Status make_export() const {

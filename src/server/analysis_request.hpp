@@ -11,7 +11,7 @@
 namespace gpufl::server {
 
 struct AnalysisRequest {
-  // "report", "kernel", "flame", "diff", "gate": what is kept; "export": what is streamed.
+  // "report", "kernel", "group", "flame", "diff", "gate": what is kept; "export": what is streamed.
   std::string kind;
   base::Json arguments;  // of that kind: paths and what else was asked
   // Whose it is, for those who want to hear of its end: a session of a site. May be empty.

@@ -10,6 +10,7 @@
 #include "server/replies.hpp"
 #include "server/services.hpp"
 #include "server/session_stamp.hpp"
+#include "workbench/group_report.hpp"
 
 namespace gpufl::server {
 namespace {
@@ -61,12 +62,12 @@ AnalysisState ask_what_fits(Services& services, const std::vector<SessionPtr>& s
   }
 }
 
-// The report of a session, or of the part of it that was asked for.
+// The report of a session, or of the part of it that was asked for; of another kind, of a part of
+// what the session did.
 AnalysisState ask_report(Services& services, const Call& call, const SessionPtr& session,
-                         Json arguments = Json::object()) {
+                         const std::string& kind = "report", Json arguments = Json::object()) {
   arguments.set("path", session->dir.string());
   const auto from = call.integer("from"), to = call.integer("to");
-  const std::string kind = arguments["kernel"].is_null() ? "report" : "kernel";
   if (!from && !to) return ask_what_fits(services, {session}, kind, std::move(arguments));
   if (from && to && *from >= *to) {
     return {.state = AnalysisState::State::Failed,
@@ -148,15 +149,31 @@ net::HttpReply show_code(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
   const std::string kernel = call.text("kernel", "");
-  return analysis_reply(call.request(),
-                        ask_report(services, call, session, Json::object().set("kernel", kernel)));
+  return analysis_reply(call.request(), ask_report(services, call, session, "kernel",
+                                                   Json::object().set("kernel", kernel)));
 }
 
-std::vector<Parameter> code_parameters() {
-  std::vector<Parameter> parameters = range_parameters();
-  parameters.push_back(required_text("kernel", "Its full name, label or pattern of names."));
-  parameters.back().longest = 8192;  // what a target may have at the most
-  return parameters;
+net::HttpReply show_group(Services& services, const Call& call) {
+  const SessionPtr session = session_of(services.catalogue, call);
+  if (!session) return no_such("session", call.path("session"));
+  Json arguments = Json::object();
+  arguments.set("by", call.text("by", "")).set("group", call.text("group", ""));
+  return analysis_reply(call.request(),
+                        ask_report(services, call, session, "group", std::move(arguments)));
+}
+
+// Of kernels and groups; as long as a target may be at the most.
+Parameter name_parameter(std::string name, std::string description) {
+  Parameter parameter = required_text(std::move(name), std::move(description));
+  parameter.longest = 8192;
+  return parameter;
+}
+
+Parameter grouping_parameter() {
+  Parameter parameter = choice("by", {workbench::kGroupings.begin(), workbench::kGroupings.end()},
+                               "", "The list of the report that the group is in: by_op, ...");
+  parameter.is_required = true;
+  return parameter;
 }
 
 net::HttpReply show_flame(Services& services, const Call& call) {
@@ -295,11 +312,23 @@ void add_section_routes(Routes& routes, Services& services) {
       {.pattern = "/api/v1/sessions/{session}/code",
        .id = "show_code",
        .summary = "Callers, source and SASS of a kernel, as gpufl report --kernel --source",
-       .parameters = code_parameters(),
+       .parameters = range_parameters(
+           {name_parameter("kernel", "Its full name, label or pattern of names.")}),
        .answers = {{.description = "Who launches it; lines and instructions with their samples.",
                     .schema = schema_ref("KernelCode")},
                    accepted_answer()},
        .handler = bound(show_code)});
+  routes.add(
+      {.pattern = "/api/v1/sessions/{session}/group",
+       .id = "show_group",
+       .summary = "Kernels of one group: of an operator, a module, a line, a class, ...",
+       .parameters = range_parameters(
+           {grouping_parameter(), name_parameter("group", "Its full name, or its label.")}),
+       .answers = {{.description = "Kernels with statistics of their durations in the group, most "
+                                   "time first, and what is left out.",
+                    .schema = schema_ref("GroupReport")},
+                   accepted_answer()},
+       .handler = bound(show_group)});
   routes.add({.pattern = "/api/v1/sessions/{session}/flame",
               .id = "show_flame",
               .summary = "Flame graphs in the format of speedscope",

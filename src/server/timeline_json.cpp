@@ -338,6 +338,29 @@ std::string search_json(const IndexedSession& session, const Names& names,
   return end_answer(std::move(out));
 }
 
+std::string launches_json(const IndexedSession& session, uint64_t count,
+                          const index::EventPage& page) {
+  std::map<TrackKey, uint64_t> places;
+  for (const index::FoundEvent& found : page.events) places.try_emplace(found.key, 0);
+  Json tracks = Json::array();
+  for (auto& [key, place] : places) {
+    place = tracks.items().size();
+    tracks.push(track_id(key));
+  }
+  std::string out = begin_answer(session);
+  append_member(out, "count", count);
+  append_member(out, "tracks", tracks);
+  append_deltas(out, "start_ns", page.events, [](const auto& found) { return found.event.start; });
+  append_column(out, "duration_ns", page.events,
+                [](const auto& found) { return found.event.end - found.event.start; });
+  append_column(out, "track", page.events, [&](const auto& found) { return places.at(found.key); });
+  Json events = Json::array();
+  for (const index::FoundEvent& found : page.events) events.push(event_id(found.event.place));
+  append_member(out, "event", events);
+  append_member(out, "next_from", page.next ? Json(*page.next) : Json());
+  return end_answer(std::move(out));
+}
+
 std::string events_json(const IndexedSession& session, const Names& names,
                         const index::EventPage& page) {
   Json events = Json::array();

@@ -40,6 +40,9 @@ std::string sums_json(const index::IndexedSession& session, const index::Names& 
                       const std::vector<index::TrackSum>& sums, size_t most_names);
 std::string search_json(const index::IndexedSession& session, const index::Names& names,
                         const index::SearchOutcome& outcome);
+// Launches of kernels as columns; those of a track say which by its place in `tracks`.
+std::string launches_json(const index::IndexedSession& session, uint64_t count,
+                          const index::EventPage& page);
 std::string events_json(const index::IndexedSession& session, const index::Names& names,
                         const index::EventPage& page);
 }  // namespace gpufl::server

@@ -146,6 +146,37 @@ net::HttpReply list_events(Services& services, const Call& call) {
   return index_reply(call.request(), events_json(*opened.session, *opened.open.names, *page));
 }
 
+net::HttpReply list_launches(Services& services, const Call& call) {
+  OpenedIndex opened = open_index(services, call);
+  if (opened.session == nullptr) return std::move(opened.reply);
+  const index::IndexedSession& session = *opened.session;
+  const std::string kernel = call.text("kernel", "");
+  index::EventsRequest request;
+  request.labels = opened.open.names->kernels_called(kernel);
+  if (request.labels.empty()) {
+    if (session.progress.is_complete()) return no_such("kernel", kernel);
+    return index_reply(call.request(), launches_json(session, 0, {}));
+  }
+  for (const auto& track : index::list_tracks(session.windows, session.open_until())) {
+    if (track.key.kind == TrackKind::Kernels) request.tracks.push_back(track.key);
+  }
+  std::tie(request.from, request.to) = range_of(call, opened);
+  request.starts_from = call.integer("starts_from", INT64_MIN);
+  request.most = static_cast<size_t>(call.integer("limit", 1000));
+  const auto page = index::list_events(session.windows, request, session.open_until(),
+                                       call.request().is_cancelled);
+  if (!page) return too_many_or_problem(page.status());
+  uint64_t count = 0;
+  for (const auto& [name, configs] :
+       opened.open.names->by_kernel(session.durations().names(TrackKind::Kernels))) {
+    if (std::find(request.labels.begin(), request.labels.end(), name) == request.labels.end()) {
+      continue;
+    }
+    count += session.durations().of(TrackKind::Kernels, configs).stats.count;
+  }
+  return index_reply(call.request(), launches_json(session, count, *page));
+}
+
 net::HttpReply show_event(Services& services, const Call& call) {
   OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
@@ -195,6 +226,11 @@ Parameter ids_parameter(std::string name) {
   return parameter;
 }
 Parameter tracks_parameter() { return ids_parameter("tracks"); }
+Parameter kernel_parameter() {
+  Parameter parameter = required_text("kernel", "Its full name, or its label.");
+  parameter.longest = kLongestIds;
+  return parameter;
+}
 Parameter width_parameter() {
   return integer("width", 1, 16'384, 1600,
                  "Steps are the longest power of two that is not longer than (to - from) / width.");
@@ -232,6 +268,16 @@ void add_timeline_routes(Routes& routes, Services& services) {
           {moment("starts_from", "Only those that begin then or later, for the next page."),
            integer("limit", 1, kMostEvents, 1000, "Events of a page."), tracks_parameter()}),
       list_events);
+  add("/launches", "list_launches", "Launches of one kernel",
+      "As columns, in the order of their starts: start_ns as differences, `track` as places in "
+      "`tracks`. `count`: of the whole session. next_from is starts_from of the next page, which a "
+      "page with less than its limit may have, too: it was long to look through.",
+      "LaunchList",
+      range_parameters(
+          {kernel_parameter(),
+           moment("starts_from", "Only those that begin then or later, for the next page."),
+           integer("limit", 1, kMostEvents, 1000, "Launches of a page.")}),
+      list_launches);
   add("/events/{event}", "show_event", "One event with everything that the log has of it",
       "The row of the log.", "EventDetail", {}, show_event);
   add("/selection", "show_selection", "What a range adds up to",

@@ -186,6 +186,9 @@ class Answers(ServeTest):
             code = served.finished(f"{path}/code?kernel={urllib.parse.quote(name, safe='')}")
             if code.status != 404:  # a name that is not unique, or too long for an address
                 self.check("KernelCode", code)
+        for group in report["kernels"].get("by_class", [])[:1]:
+            label = urllib.parse.quote(group["label"])
+            self.check("GroupReport", served.finished(f"{path}/group?by=class&group={label}"))
 
     def check_index(self, served, path):
         self.check("WindowList", served.api(f"{path}/windows"))
@@ -196,6 +199,9 @@ class Answers(ServeTest):
             ("health", "Health"), ("ledger", "LedgerAnswer"),
         ):  # fmt: skip
             self.check(name, served.finished(f"{path}/{what}"))
+        for kernel in self.check("KernelList", served.finished(f"{path}/kernels?limit=1"))["by_name"]:
+            name = urllib.parse.quote(kernel["label"], safe="")
+            self.check("LaunchList", served.finished(f"{path}/launches?kernel={name}"))
         events = self.check("EventList", served.finished(f"{path}/events?limit=500"))["events"]
         for event in {event["track"].split(":")[0]: event for event in events}.values():
             self.check("EventDetail", served.finished(f"{path}/events/{event['event']}"))

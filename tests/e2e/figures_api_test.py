@@ -5,9 +5,10 @@
 import collections
 import json
 import unittest
+import urllib.parse
 
 from monitor_process import GPUFL, run
-from served import REPOSITORY, ServeTest
+from served import REPOSITORY, SESSIONS, TORCH, ServeTest
 
 FOLDERS = (REPOSITORY / "tests" / "replay" / "recordings", REPOSITORY / "format" / "golden")
 
@@ -104,6 +105,21 @@ class Figures(ServeTest):
         for member in ("count", "total"):
             self.assertEqual(one["bytes"][member], expected["bytes"][member])
         self.assertEqual(one["bytes_per_second"], expected["bytes_per_second"])
+
+    def test_kernels_of_a_group_add_up_to_it(self):
+        served = self.start(SESSIONS)
+        kernels = served.finished(f"/sessions/{TORCH}/sections/kernels").json()
+        for by in ("op", "module", "class", "stream"):
+            for group in kernels[f"by_{by}"][:3]:
+                name = urllib.parse.quote(group.get("full_name", group["label"]))
+                inside = served.finished(f"/sessions/{TORCH}/group?by={by}&group={name}").json()
+                self.assertEqual(inside["total_ns"], group["duration_ns"]["total"], name)
+                launches = [one["duration_ns"]["count"] for one in inside["by_name"]]
+                self.assertEqual((sum(launches), inside["more"]["groups"]), (group["duration_ns"]["count"], 0))
+                self.assertAlmostEqual(sum(one["share"] for one in inside["by_name"]), 1)
+        wrong = {"by=op&group=zzz": 404, "by=line&group=zzz": 404, "by=zzz&group=a": 400, "group=a": 400}
+        for query, status in wrong.items():
+            self.assertEqual(served.finished(f"/sessions/{TORCH}/group?{query}").status, status, query)
 
     def test_recordings(self):
         self.check(FOLDERS[0])

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import unittest
+import urllib.parse
 
 from monitor_process import GPUFL, PATIENCE_S, run, wait_until
 from served import REPOSITORY, SESSIONS, TORCH, ServeTest, files_below
@@ -122,6 +123,32 @@ class Timeline(ServeTest):
         for group in report["kernels"]["by_name"]:
             self.assertEqual(stats[group.get("full_name", group["label"])], group["duration_ns"])
 
+    def test_launches_of_a_kernel_come_in_pages(self):
+        (kernel,) = self.ask("/kernels?limit=1")["by_name"]
+        name = urllib.parse.quote(kernel["full_name"], safe="")
+        tracks = ",".join(t["id"] for t in self.ask("/tracks")["tracks"] if t["kind"] == "kernels")
+        events = self.ask(f"/events?limit=10000&tracks={tracks}")["events"]
+        expected = {
+            e["event"]: (e["start_ns"], e["duration_ns"], e["track"])
+            for e in events
+            if e.get("name", e["label"]) == kernel["full_name"]
+        }
+        listed, start = {}, ""
+        while start is not None:
+            page = self.ask(f"/launches?kernel={name}&limit=100{start}")
+            self.assertEqual(page["count"], kernel["duration_ns"]["count"])
+            begins = running_sum(page["start_ns"])
+            self.assertEqual(begins, sorted(begins))
+            for i, event in enumerate(page["event"]):
+                listed[event] = (begins[i], page["duration_ns"][i], page["tracks"][page["track"][i]])
+            start = None if page["next_from"] is None else f"&starts_from={page['next_from']}"
+        self.assertEqual(listed, expected)
+        self.assertEqual(len(listed), kernel["duration_ns"]["count"])
+        middle = sorted(begin for begin, _, _ in expected.values())[len(expected) // 2]
+        (one,) = self.ask(f"/launches?kernel={name}&from={middle}&to={middle + 1}")["event"]
+        self.assertEqual(expected[one][0], middle)
+        self.assertEqual(self.served.finished(f"/sessions/{TORCH}/launches?kernel=zzz").status, 404)
+
     def test_what_began_before_a_range_and_reaches_into_it_belongs_to_it(self):
         track = self.kernel_track()["id"]
         one = self.kernels[len(self.kernels) // 2]
@@ -218,7 +245,7 @@ class Timeline(ServeTest):
             answer = (served or self.served).api(path)
             self.assertIn(answer.status, (200, 202), answer.body[:300])
             found.append(answer)
-            return answer.status == 200
+            return answer.status == 200 and answer.json()["is_complete"]
 
         wait_until(is_there, "a tile")
         return found[-1].json()["tracks"]

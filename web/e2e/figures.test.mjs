@@ -21,6 +21,60 @@ import {
 
 shareInThisFile();
 
+test(
+  "a group leads to its kernels, and these to their own pages",
+  { skip: whyNoBrowser },
+  async (t) => {
+    const server = await sharedServer(examples);
+    const page = await freshPage(t);
+    const { by_op } = await server.ask(`/sessions/${TORCH}/sections/kernels`);
+    const operator = by_op.find((group) => !group.is_rest).label;
+    await page.goto(server.at(`/s/${TORCH}/kernels?by=operator`));
+    await settled(page);
+    await page.getByRole("row", { name: new RegExp(`^${operator} `) }).click();
+    await untilAddress(page, (one) => one.get("group") === operator);
+    await settled(page);
+    const named = encodeURIComponent(operator);
+    const { by_name } = await server.ask(`/sessions/${TORCH}/group?by=op&group=${named}`);
+    const rows = page.getByRole("grid", { name: "kernels" }).locator(".table-row");
+    await until(async () => (await rows.count()) === by_name.length);
+    const [first] = by_name;
+    assert.match(await rows.first().innerText(), new RegExp(`\\b${first.duration_ns.count}\\b`));
+    await rows.first().click();
+    await page.waitForFunction(() => location.hash.includes("/kernels/"));
+    await settled(page);
+    // Where it is launched from leads back to the group.
+    await page.getByRole("button", { name: "Operator", exact: true }).click();
+    await page.getByRole("link", { name: operator, exact: true }).click();
+    await untilAddress(page, (one) => one.get("group") === operator);
+    await page.getByRole("link", { name: "Operator", exact: true }).click();
+    await untilAddress(page, (one) => one.get("by") === "operator" && !one.has("group"));
+    assert.deepEqual(page.errors, []);
+  },
+);
+
+test("each launch of a kernel leads to the timeline", { skip: whyNoBrowser }, async (t) => {
+  const server = await sharedServer(examples);
+  const page = await freshPage(t);
+  const [{ full_name: kernel }] = (await server.ask(`/sessions/${TORCH}/kernels?limit=1`)).by_name;
+  const named = encodeURIComponent(kernel);
+  const { duration_ns, event } = await server.ask(`/sessions/${TORCH}/launches?kernel=${named}`);
+  const longest = event[duration_ns.indexOf(Math.max(...duration_ns))];
+  await page.goto(server.at(`/s/${TORCH}/kernels/${named}`));
+  await settled(page);
+  await page.getByRole("button", { name: "As a list" }).click();
+  const list = page.getByRole("grid", { name: "launches" });
+  // Longest first.
+  await list.getByRole("button", { name: "Duration" }).click();
+  await page.waitForFunction(() => location.hash.includes("sort="));
+  await list.locator(".table-row").first().click();
+  await page.waitForFunction(() => location.hash.includes("/timeline"));
+  await page.getByLabel("Selected event").waitFor();
+  const view = await untilAddress(page, (one) => one.get("event")?.endsWith(`/${longest}`));
+  assert.ok(Number(view.get("to")) - Number(view.get("from")) < 1e9);
+  assert.deepEqual(page.errors, []);
+});
+
 test("an outlier leads to its step on the timeline", { skip: whyNoBrowser }, async (t) => {
   const server = await sharedServer(recordings);
   const page = await freshPage(t);

@@ -46,9 +46,13 @@ async function faults(page, address) {
 test("every page of a session", { skip: whyNoBrowser }, async (t) => {
   const server = await sharedServer(examples);
   const kernel = (await server.ask(`/sessions/${TORCH}/kernels?limit=1`)).by_name[0].full_name;
+  const { by_op } = await server.ask(`/sessions/${TORCH}/sections/kernels`);
+  const operator = by_op.find((group) => !group.is_rest).label;
   const views = [
     ...PAGES.map((path) => `/s/${TORCH}${path}`),
     `/s/${TORCH}/kernels/${encodeURIComponent(kernel)}`,
+    `/s/${TORCH}/kernels/${encodeURIComponent(kernel)}?launches=list`,
+    `/s/${TORCH}/kernels?by=operator&group=${encodeURIComponent(operator)}`,
     "/sessions",
     `/compare?a=${TORCH}&b=${TORCH}`,
   ];

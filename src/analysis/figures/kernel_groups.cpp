@@ -18,29 +18,43 @@ namespace gpufl::analysis {
 
 namespace {
 
-// Whose launches are looked at: of all kernels, or of one.
+// Whose launches are looked at: of all kernels, or of some.
 class Wanted {
  public:
-  Wanted(const Tables& tables, std::optional<std::string_view> function) : tables_(tables) {
-    if (!function) return;
-    for (const LaunchConfig& config : tables.configs) {
-      configs_.push_back(tables.name(config.name) == *function ? 1 : 0);
-    }
-  }
-  bool is_all() const { return configs_.empty(); }
-  bool has(size_t row) const { return is_all() || configs_[tables_.kernels.config[row]] != 0; }
+  Wanted() = default;
+  explicit Wanted(std::vector<uint8_t> rows) : is_all_(false), rows_(std::move(rows)) {}
+
+  bool is_all() const { return is_all_; }
+  bool has(size_t row) const { return is_all_ || rows_[row] != 0; }
 
  private:
-  const Tables& tables_;
-  std::vector<uint8_t> configs_;  // by id; empty: all
+  bool is_all_ = true;
+  std::vector<uint8_t> rows_;  // of kernels; empty: all
 };
+
+Wanted launches_of(const Tables& tables, std::string_view function) {
+  std::vector<uint8_t> configs;
+  for (const LaunchConfig& config : tables.configs) {
+    configs.push_back(tables.name(config.name) == function ? 1 : 0);
+  }
+  std::vector<uint8_t> rows(tables.kernels.rows());
+  for (size_t row = 0; row < rows.size(); ++row) rows[row] = configs[tables.kernels.config[row]];
+  return Wanted(std::move(rows));
+}
 
 // A column of kernels, which group each of its values is in, and what the groups are.
 struct Grouping {
-  const std::vector<uint32_t>* column = nullptr;
-  std::vector<uint32_t> group_of;  // by the column's value
+  const std::vector<uint32_t>* table_column = nullptr;  // null: `made_column`
+  std::vector<uint32_t> group_of;                       // by the column's value
   std::vector<KernelGroup> groups;
+  std::vector<uint32_t> made_column = {};
+
+  const std::vector<uint32_t>& column() const {
+    return table_column != nullptr ? *table_column : made_column;
+  }
 };
+
+Grouping made(std::vector<uint32_t> column) { return {nullptr, {}, {}, std::move(column)}; }
 
 KernelGroup named(std::string label, int64_t key) {
   KernelGroup group;
@@ -164,19 +178,18 @@ Grouping by_device(const Tables& tables) {
 // out.
 constexpr uint32_t kMaxStackId = 1u << 22;
 
-// By what `describe` tells of a stack, or of whatever else `stacks` number; an empty label:
+// By what `describe` tells of a stack, or of whatever else the column numbers; an empty label:
 // nothing.
 template <class Describe>
-Grouping by_stack(const std::vector<uint32_t>& stacks, Describe describe,
-                  const char* none = "(no stack)") {
-  Grouping grouping{&stacks, {}, {rest(none)}};
+Grouping by_stack(Grouping grouping, Describe describe, const char* none = "(no stack)") {
+  grouping.groups.push_back(rest(none));
   uint32_t last = 0;
-  for (const uint32_t stack : stacks) {
+  for (const uint32_t stack : grouping.column()) {
     if (stack <= kMaxStackId) last = std::max(last, stack);
   }
   grouping.group_of.resize(size_t{last} + 1, kNoRow);
   std::map<std::pair<std::string, std::string>, uint32_t> known;
-  for (const uint32_t stack : stacks) {
+  for (const uint32_t stack : grouping.column()) {
     if (stack > kMaxStackId) continue;
     uint32_t& group = grouping.group_of[stack];
     if (group != kNoRow) continue;
@@ -246,7 +259,7 @@ std::vector<KernelGroup> finish(const SessionData& session, const AnalysisOption
   const Kernels& kernels = session.tables.kernels;
   const Selection selection(session.tables, options);
   std::vector<uint32_t> scratch, of_wanted;
-  std::span<const uint32_t> keys = selection.keys(kernels, *grouping.column, scratch);
+  std::span<const uint32_t> keys = selection.keys(kernels, grouping.column(), scratch);
   if (!wanted.is_all()) {
     of_wanted.assign(keys.begin(), keys.end());
     for (size_t row = 0; row < of_wanted.size(); ++row) {
@@ -273,9 +286,7 @@ std::vector<KernelGroup> finish(const SessionData& session, const AnalysisOption
   return out;
 }
 
-Figure<std::vector<KernelGroup>> by_framework(const SessionData& session,
-                                              const AnalysisOptions& options, const Wanted& wanted,
-                                              bool by_module) {
+Figure<Grouping> by_framework(const SessionData& session, const Wanted& wanted, bool by_module) {
   const FrameworkOps framework(session);
   if (framework.is_empty()) {
     return Unknown{"no framework reported its operators",
@@ -291,8 +302,40 @@ Figure<std::vector<KernelGroup>> by_framework(const SessionData& session,
   const auto describe = [&](uint32_t name) {
     return named(name == 0 ? "" : std::string(session.tables.name(name)), name);
   };
-  return finish(session, options, wanted,
-                by_stack(names, describe, by_module ? "(no module)" : "(no operator)"));
+  return by_stack(made(std::move(names)), describe, by_module ? "(no module)" : "(no operator)");
+}
+
+Figure<Grouping> grouping_of(const SessionData& session, const AnalysisOptions& options, GroupBy by,
+                             const Wanted& wanted) {
+  const Tables& tables = session.tables;
+  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
+  const auto missing_stacks = [&] {
+    return missing_option(session, "call stacks of launches were", "enable_stack_trace");
+  };
+  switch (by) {
+    case GroupBy::Name: return by_name(tables, session.kernel_names());
+    case GroupBy::Config: return by_config(tables, session.kernel_names());
+    case GroupBy::Class: return by_class(tables, session.kernel_names());
+    case GroupBy::Scope: return by_scope(session, options);
+    case GroupBy::Stream: return by_stream(tables);
+    case GroupBy::Device: return by_device(tables);
+    case GroupBy::Line:
+    case GroupBy::Stack: {
+      std::vector<uint32_t> stacks = line_stacks(session, wanted);
+      if (stacks.empty()) return missing_stacks();
+      const auto describe = by == GroupBy::Line ? line_of : stack_of;
+      return by_stack(made(std::move(stacks)), [&](uint32_t stack) {
+        return describe(session.code, stack / 2, stack % 2 == 1);
+      });
+    }
+    case GroupBy::ApiCall:
+      if (tables.kernels.stack.empty()) return missing_stacks();
+      return by_stack({&tables.kernels.stack, {}, {}},
+                      [&](uint32_t stack) { return named(session.code.api_function(stack), 0); });
+    case GroupBy::Op: return by_framework(session, wanted, false);
+    case GroupBy::Module: return by_framework(session, wanted, true);
+  }
+  return Unknown{"no such grouping", ""};
 }
 
 }  // namespace
@@ -300,40 +343,35 @@ Figure<std::vector<KernelGroup>> by_framework(const SessionData& session,
 Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
                                                const AnalysisOptions& options, GroupBy by,
                                                std::optional<std::string_view> function) {
-  const Tables& tables = session.tables;
-  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
-  const Wanted wanted(tables, function);
-  const auto finished = [&](Grouping grouping) {
-    return finish(session, options, wanted, std::move(grouping));
+  const Wanted wanted = function ? launches_of(session.tables, *function) : Wanted();
+  Figure<Grouping> grouping = grouping_of(session, options, by, wanted);
+  if (!grouping) return grouping.unknown();
+  return finish(session, options, wanted, std::move(*grouping));
+}
+
+Figure<std::vector<KernelGroup>> kernels_of_group(const SessionData& session,
+                                                  const AnalysisOptions& options, GroupBy by,
+                                                  std::string_view group) {
+  const Figure<Grouping> grouping = grouping_of(session, options, by, Wanted());
+  if (!grouping) return grouping.unknown();
+  const std::vector<KernelGroup>& groups = grouping->groups;
+  // Lines of two files may have one label.
+  const bool is_full_name = std::any_of(
+      groups.begin(), groups.end(), [&](const KernelGroup& one) { return one.full_name == group; });
+  const auto is_meant = [&](const KernelGroup& one) {
+    return (is_full_name ? one.full_name : one.label) == group;
   };
-  const auto missing_stacks = [&] {
-    return missing_option(session, "call stacks of launches were", "enable_stack_trace");
-  };
-  switch (by) {
-    case GroupBy::Name: return finished(by_name(tables, session.kernel_names()));
-    case GroupBy::Config: return finished(by_config(tables, session.kernel_names()));
-    case GroupBy::Class: return finished(by_class(tables, session.kernel_names()));
-    case GroupBy::Scope: return finished(by_scope(session, options));
-    case GroupBy::Stream: return finished(by_stream(tables));
-    case GroupBy::Device: return finished(by_device(tables));
-    case GroupBy::Line:
-    case GroupBy::Stack: {
-      const std::vector<uint32_t> stacks = line_stacks(session, wanted);
-      if (stacks.empty()) return missing_stacks();
-      const auto describe = by == GroupBy::Line ? line_of : stack_of;
-      return finished(by_stack(stacks, [&](uint32_t stack) {
-        return describe(session.code, stack / 2, stack % 2 == 1);
-      }));
-    }
-    case GroupBy::ApiCall:
-      if (tables.kernels.stack.empty()) return missing_stacks();
-      return finished(by_stack(tables.kernels.stack, [&](uint32_t stack) {
-        return named(session.code.api_function(stack), 0);
-      }));
-    case GroupBy::Op: return by_framework(session, options, wanted, false);
-    case GroupBy::Module: return by_framework(session, options, wanted, true);
+  std::vector<uint8_t> values;  // of the column
+  for (const uint32_t of : grouping->group_of) {
+    values.push_back(of < groups.size() && is_meant(groups[of]) ? 1 : 0);
   }
-  return Unknown{"no such grouping", ""};
+  std::vector<uint8_t> rows(session.tables.kernels.rows());
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const uint32_t value = grouping->column()[row];
+    rows[row] = value < values.size() ? values[value] : 0;
+  }
+  return finish(session, options, Wanted(std::move(rows)),
+                by_name(session.tables, session.kernel_names()));
 }
 
 }  // namespace gpufl::analysis

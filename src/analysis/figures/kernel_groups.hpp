@@ -55,4 +55,10 @@ Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
                                                const AnalysisOptions& options, GroupBy by,
                                                std::optional<std::string_view> function = {});
 
+// The kernels of the groups that are called so, by their full name or label; shares are of their
+// time. Empty: no group is.
+Figure<std::vector<KernelGroup>> kernels_of_group(const SessionData& session,
+                                                  const AnalysisOptions& options, GroupBy by,
+                                                  std::string_view group);
+
 }  // namespace gpufl::analysis

@@ -171,5 +171,30 @@ TEST(KernelGroups, OperatorsAndModulesOfAFramework) {
   EXPECT_FALSE(kernel_groups(bare.finish(), {}, GroupBy::Op));
 }
 
+TEST(KernelGroups, KernelsOfAGroupHaveSharesOfItsTime) {
+  TestSession session;
+  const int64_t train = session.scope("train", 0, 5000);
+  session.marker("aten::mm", 100, 100, 1, "torch.op");
+  session.kernel("gemm", 1000, 30, {.scope = train, .api_start = 110});
+  session.kernel("gemm", 1100, 30, {.scope = train, .api_start = 120});
+  session.kernel("copy_kernel", 1200, 20, {.scope = train, .api_start = 130});
+  session.kernel("gemm", 1300, 1000, {.scope = train, .api_start = 800});
+  const SessionData data = session.finish();
+  const auto text = [&](GroupBy by, std::string_view group) {
+    const auto kernels = kernels_of_group(data, {}, by, group);
+    std::string out;
+    for (const KernelGroup& kernel : *kernels) {
+      out += kernel.label + " " + std::to_string(kernel.duration_ns.count) + " " +
+             std::to_string(kernel.duration_ns.total) + " " + std::to_string(kernel.share) + "; ";
+    }
+    return out;
+  };
+  EXPECT_EQ(text(GroupBy::Op, "aten::mm"), "gemm 2 60 0.750000; copy_kernel 1 20 0.250000; ");
+  EXPECT_EQ(text(GroupBy::Op, "(no operator)"), "gemm 1 1000 1.000000; ");
+  EXPECT_EQ(text(GroupBy::Class, "matrix product"), "gemm 3 1060 1.000000; ");
+  EXPECT_EQ(text(GroupBy::Op, "aten::bmm"), "");
+  EXPECT_FALSE(kernels_of_group(data, {}, GroupBy::Line, "train.py:30"));
+}
+
 }  // namespace
 }  // namespace gpufl::analysis

@@ -42,6 +42,7 @@ export type SeriesTile = Schemas["SeriesTile"];
 export type SeriesPicture = Schemas["SeriesPicture"];
 export type EventEntry = Schemas["EventEntry"];
 export type EventList = Schemas["EventList"];
+export type LaunchList = Schemas["LaunchList"];
 export type EventDetail = Schemas["EventDetail"];
 export type EventAround = Schemas["EventAround"];
 export type CodeFrame = Schemas["CodeFrame"];
@@ -109,6 +110,7 @@ export type Metric = Schemas["Metric"];
 export type Counter = Schemas["Counter"];
 
 // Inside of kernels.
+export type GroupReport = Schemas["GroupReport"];
 export type KernelCallers = Schemas["KernelCallers"];
 export type CallerGroups = Schemas["CallerGroups"];
 export type CallerStack = Schemas["CallerStack"];

@@ -466,6 +466,20 @@ export interface components {
         busy_ns: number;
       }[];
     };
+    /** @description Launches of one kernel: columns with a number for each. */
+    LaunchList: components["schemas"]["IndexFrame"] & {
+      /** @description Of the whole session. */
+      count: number;
+      tracks: string[];
+      /** @description Each as the difference to the one before. */
+      start_ns: number[];
+      duration_ns: number[];
+      /** @description Places in `tracks`. */
+      track: number[];
+      event: string[];
+      /** @description `starts_from` of the next page; null: this is the last. */
+      next_from: number | null;
+    };
     SearchAnswer: components["schemas"]["IndexFrame"] & {
       matches: number;
       found: components["schemas"]["EventEntry"] | null;
@@ -1575,6 +1589,21 @@ export interface components {
       newer?: boolean;
       lines: string[];
     };
+    /** @description Kernels of one group, most time first; shares are of the group's time. `more`: those that are left out. */
+    GroupReport: {
+      /** @enum {string} */
+      format: "gpufl-report";
+      version: number;
+      /** @enum {string} */
+      kind: "group";
+      session: components["schemas"]["ReportSession"];
+      by: string;
+      group: string;
+      count: number;
+      total_ns: number;
+      by_name: components["schemas"]["KernelByName"][];
+      more: components["schemas"]["MoreCallers"];
+    };
     /** @description `gpufl report --kernel NAME --source --format json`. */
     KernelCode: {
       /** @enum {string} */
@@ -1934,6 +1963,7 @@ export interface Answers {
   "/sessions/{}/report": components["schemas"]["Report"];
   "/runs/{}/report": components["schemas"]["RunReport"];
   "/sessions/{}/code": components["schemas"]["KernelCode"];
+  "/sessions/{}/group": components["schemas"]["GroupReport"];
   "/sessions/{}/flame": components["schemas"]["Flame"];
   "/diff": components["schemas"]["Diff"];
   "/gate": components["schemas"]["Gate"];
@@ -1944,6 +1974,7 @@ export interface Answers {
   "/sessions/{}/tiles": components["schemas"]["Tile"];
   "/sessions/{}/series": components["schemas"]["SeriesTile"];
   "/sessions/{}/events": components["schemas"]["EventList"];
+  "/sessions/{}/launches": components["schemas"]["LaunchList"];
   "/sessions/{}/events/{}": components["schemas"]["EventDetail"];
   "/sessions/{}/selection": components["schemas"]["Selection"];
   "/sessions/{}/search": components["schemas"]["SearchAnswer"];

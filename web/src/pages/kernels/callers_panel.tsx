@@ -17,15 +17,15 @@ import {
   chosenView,
 } from "./callers";
 import { baseName } from "./code_model";
+import { groupPath } from "./groups";
 
 const SHOWN = 8;
 
 // All work of the same caller: where a row leads.
-function hrefOf(session: string, kind: CallerKind, { label }: CallerRow): string | null {
-  const words = encodeURIComponent(label);
-  if (kind === "scope") return sessionHref(session, `scopes?q=${words}`);
+function hrefOf(session: string, kind: CallerKind, { label, fullName }: CallerRow): string | null {
+  if (kind === "scope") return sessionHref(session, `scopes?q=${encodeURIComponent(label)}`);
   if (kind === "stack" || kind === "call") return null;
-  return sessionHref(session, `kernels?by=${kind}&q=${words}`);
+  return sessionHref(session, groupPath(kind, fullName));
 }
 
 function Kinds({ views, chosen }: { views: CallerView[]; chosen: CallerView | null }) {

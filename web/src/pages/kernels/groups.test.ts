@@ -13,6 +13,9 @@ import {
   configWords,
   filterRows,
   findKernel,
+  groupParameter,
+  groupPath,
+  kernelRows,
   rowsBy,
   whyNot,
 } from "./groups";
@@ -122,5 +125,23 @@ describe("groups of kernels", () => {
     expect(configText(config(128))).toBe("3072×2 of 128");
     expect(configWords({ ...config(1), grid: [1, 1, 1] })).toBe("1 block of 1 thread");
     expect(configText({ ...config(1), grid: null, block: null })).toBe("– of –");
+  });
+});
+
+describe("the kernels of a group", () => {
+  it("are asked for by the list of the report that the group is in", () => {
+    expect(["operator", "line", "stream"].map((by) => groupParameter(by as "line"))).toEqual([
+      "op",
+      "line",
+      "stream",
+    ]);
+    expect(groupParameter("name")).toBeNull();
+    expect(groupPath("line", "/a b/train.py:3")).toBe(
+      "kernels?by=line&group=%2Fa%20b%2Ftrain.py%3A3",
+    );
+  });
+  it("have the configurations that the session has of them", () => {
+    const [row] = kernelRows([group("mul [4]", { full_name: "mul<4>()" })], section);
+    expect(row).toMatchObject({ kernel: "mul<4>()", configs: 2, config: config(128) });
   });
 });

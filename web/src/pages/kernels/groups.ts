@@ -32,6 +32,16 @@ export const GROUPINGS = [
 ] as const;
 export type GroupBy = (typeof GROUPINGS)[number]["by"];
 
+// Of which each group leads to its kernels; null: its rows lead elsewhere. What the server calls it.
+export function groupParameter(by: GroupBy): string | null {
+  if (by === "name" || by === "class" || by === "config") return null;
+  return GROUPINGS.find((grouping) => grouping.by === by)!.member.slice("by_".length);
+}
+
+export function groupPath(by: GroupBy, group: string): string {
+  return `kernels?by=${by}&group=${encodeURIComponent(group)}`;
+}
+
 export interface KernelRow {
   // Unique in the table.
   id: string;
@@ -125,6 +135,16 @@ function isPart(section: Kernels | undefined, list: KernelList | undefined): boo
   return section !== undefined && list !== undefined && section.count < list.count;
 }
 
+// A row for each kernel, with the configurations that the session has of it.
+export function kernelRows(kernels: AnyGroup[], section: Kernels | undefined): KernelRow[] {
+  const configs = configsByKernel(section);
+  return kernels.map((group) => {
+    const kernel = kernelKey(group);
+    const of = configs.get(kernel);
+    return { ...toRow(group, kernel), kernel, config: of?.main ?? null, configs: of?.count ?? 0 };
+  });
+}
+
 // By name the index is there first; the report adds labels that tell twins apart, and configurations.
 export function rowsBy(
   by: GroupBy,
@@ -134,12 +154,7 @@ export function rowsBy(
   if (by === "name") {
     const named = section && !isPart(section, list) ? section.by_name : [];
     const groups: AnyGroup[] = named.length > 0 ? named : (list?.by_name ?? []);
-    const configs = configsByKernel(section);
-    return groups.map((group) => {
-      const kernel = kernelKey(group);
-      const of = configs.get(kernel);
-      return { ...toRow(group, kernel), kernel, config: of?.main ?? null, configs: of?.count ?? 0 };
-    });
+    return kernelRows(groups, section);
   }
   const { member } = GROUPINGS.find((grouping) => grouping.by === by)!;
   return listOf<AnyGroup>(section?.[member]).map((group, i) => {

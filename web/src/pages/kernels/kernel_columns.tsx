@@ -34,11 +34,18 @@ function KernelName({ label }: { label: string }) {
   );
 }
 
+export interface ColumnsOf {
+  scale: Scale;
+  // The largest share: the longest bar.
+  most: number;
+  isNarrow: boolean;
+  // What shares are of the time of.
+  shareOf: string;
+}
+
 export function columnsFor(
   by: GroupBy,
-  scale: Scale,
-  most: number,
-  isNarrow: boolean,
+  { scale, most, isNarrow, shareOf }: ColumnsOf,
 ): Column<KernelRow>[] {
   const hasKernels = by === "name" || by === "config";
   const all: (Column<KernelRow> | false)[] = [
@@ -78,7 +85,7 @@ export function columnsFor(
       key: "share",
       title: "Share",
       width: isNarrow ? "minmax(76px, 1fr)" : "minmax(120px, 1fr)",
-      hint: "Of the time of all kernels; the longest bar is the largest share",
+      hint: `Of the time of ${shareOf}; the longest bar is the largest share`,
       value: (row) => row.share,
       cell: (row) => (
         <span className="kernels-share">

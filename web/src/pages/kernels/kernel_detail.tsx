@@ -30,7 +30,7 @@ import {
   kernelKey,
   splitSection,
 } from "./groups";
-import { LaunchesPanel, useLaunches } from "./launches_panel";
+import { LaunchesPanel } from "./launches_panel";
 import { limitWords } from "./occupancy";
 import { OccupancyPanel } from "./occupancy_panel";
 import { errorText, stalledKernel, StallsPanel } from "./stalls_panel";
@@ -115,7 +115,6 @@ function Detail({
   const devices = useSection(session, "devices");
   const stalls = useSection(session, "stalls");
   const code = useApi(sessionPath(session, "/code"), { kernel: name });
-  const launches = useLaunches(session, name);
   const configs = useMemo(() => configsOfKernel(section, name), [section, name]);
   const stalled = stalledKernel(stalls.data, name);
   return (
@@ -132,7 +131,7 @@ function Detail({
       )}
       <div className="kernel-two">
         <div className="kernel-column">
-          <LaunchesPanel session={session} of={launches} time={kernel.duration_ns} />
+          <LaunchesPanel session={session} kernel={name} time={kernel.duration_ns} />
           {stalls.data ? (
             <StallsPanel stalls={stalls.data} name={name} />
           ) : (

@@ -3,26 +3,23 @@
 import { useMemo, useRef } from "react";
 import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
-import { navigate, setViewParameters, useViewParameter } from "../../base/address";
+import { setViewParameters, useViewParameter } from "../../base/address";
 import { count, duration, plural, sentence } from "../../base/format";
 import { useKeys } from "../../base/keys";
 import { useMedia } from "../../base/media";
 import { Kbd, Panel } from "../../widgets/parts";
 import { Empty, Failed, Ready, Skeleton } from "../../widgets/states";
-import { type Column, DataTable } from "../../widgets/table";
-import { sessionAddress } from "../session_frame";
-import { scaleOf } from "./distribution";
+import { GroupKernels } from "./group_kernels";
 import {
-  classFilter,
   filterRows,
   type GroupBy,
   GROUPINGS,
-  type KernelRow,
+  groupParameter,
   rowsBy,
   splitSection,
   whyNot,
 } from "./groups";
-import { columnsFor } from "./kernel_columns";
+import { KernelTable } from "./kernel_table";
 import { WithCode } from "./with_code";
 import "./kernels.css";
 
@@ -41,7 +38,8 @@ function GroupChoice({ by, reasonOf }: { by: GroupBy; reasonOf: (by: GroupBy) =>
             aria-disabled={reason !== null}
             title={reason ?? `Group by ${title.toLowerCase()}`}
             onClick={() => {
-              if (reason === null) setViewParameters({ by: other === "name" ? null : other });
+              if (reason !== null) return;
+              setViewParameters({ by: other === "name" ? null : other, group: null });
             }}
           >
             {title}
@@ -71,6 +69,7 @@ export default function Kernels({ session }: { session: string }) {
   const loaded = useSection(session, "kernels");
   const { section, unknown } = splitSection(loaded);
   const [wanted] = useViewParameter("by");
+  const [wantedGroup] = useViewParameter("group");
   const [filter, setFilter] = useViewParameter("q");
   const [wantedColumns] = useViewParameter("columns");
   const hasNoRoom = useMedia(NARROW);
@@ -81,24 +80,7 @@ export default function Kernels({ session }: { session: string }) {
 
   const rows = useMemo(() => rowsBy(by, list.data, section), [by, list.data, section]);
   const shown = useMemo(() => filterRows(rows, filter ?? ""), [rows, filter]);
-  const columns = useMemo(
-    () =>
-      columnsFor(
-        by,
-        scaleOf(rows.map((row) => row.time)),
-        rows.reduce((most, row) => Math.max(most, row.share), 1e-9),
-        isNarrow,
-      ),
-    [by, rows, isNarrow],
-  );
-  const open = (row: KernelRow) => {
-    if (row.kernel !== null) {
-      navigate(sessionAddress(session, `kernels/${encodeURIComponent(row.kernel)}`));
-    } else if (by === "class") {
-      setViewParameters({ by: null, q: classFilter(row.label) });
-    }
-  };
-  const opens = by === "name" || by === "config" || by === "class";
+  const group = groupParameter(by) === null ? null : wantedGroup;
   const whyNone = unknown
     ? [unknown.unknown, unknown.hint ?? ""].map(sentence).join(" ").trim()
     : null;
@@ -134,70 +116,34 @@ export default function Kernels({ session }: { session: string }) {
         <GroupChoice by={by} reasonOf={reasonOf} />
         {hasNoRoom && <ColumnChoice hasAll={!isNarrow} />}
         <span className="grow" />
-        <span className="faint num" aria-live="polite">
-          {filter
-            ? `${count(shown.length)} of ${plural(rows.length, "row")}`
-            : plural(rows.length, "row")}
-        </span>
+        {group === null && (
+          <span className="faint num" aria-live="polite">
+            {filter
+              ? `${count(shown.length)} of ${plural(rows.length, "row")}`
+              : plural(rows.length, "row")}
+          </span>
+        )}
       </div>
-      {by === "name" ? (
+      {group !== null ? (
+        <GroupKernels
+          key={group}
+          {...{ session, by, group, section, filter: filter ?? "", isNarrow }}
+        />
+      ) : by === "name" ? (
         <Ready of={list} rows={10}>
-          {() => (
-            <KernelTable key={by} {...{ session, rows, shown, columns, open, opens, whyNone }} />
-          )}
+          {() => <KernelTable key={by} {...{ session, by, rows, shown, isNarrow, whyNone }} />}
         </Ready>
       ) : reason !== null && loaded.data ? (
         <Empty title="This session has no such grouping">
           <WithCode text={reason} />
         </Empty>
       ) : section ? (
-        <KernelTable key={by} {...{ session, rows, shown, columns, open, opens, whyNone }} />
+        <KernelTable key={by} {...{ session, by, rows, shown, isNarrow, whyNone }} />
       ) : loaded.error ? (
         <Failed problem={loaded.error} retry={loaded.retry} />
       ) : (
         <Skeleton rows={10} />
       )}
     </Panel>
-  );
-}
-
-function KernelTable(props: {
-  session: string;
-  rows: KernelRow[];
-  shown: KernelRow[];
-  columns: Column<KernelRow>[];
-  open: (row: KernelRow) => void;
-  opens: boolean;
-  whyNone: string | null;
-}) {
-  const { rows, shown } = props;
-  if (rows.length === 0) {
-    return (
-      <Empty title="No kernel was recorded">
-        <WithCode text={props.whyNone ?? "The program launched none while it was recorded."} /> To
-        record kernels: <code>gpufl trace -- python train.py</code>
-      </Empty>
-    );
-  }
-  if (shown.length === 0) {
-    return (
-      <Empty title="No kernel fits the filter">
-        <button className="btn" onClick={() => setViewParameters({ q: null })}>
-          Clear the filter
-        </button>
-      </Empty>
-    );
-  }
-  return (
-    <DataTable
-      rows={shown}
-      columns={props.columns}
-      rowKey={(row) => row.id}
-      name="kernels"
-      fileName={`kernels-${props.session}`}
-      sortedBy="total"
-      maxRows={23}
-      {...(props.opens ? { onOpen: props.open } : {})}
-    />
   );
 }

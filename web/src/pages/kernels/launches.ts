@@ -1,70 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of one kernel out of tiles, and where their dots lie.
+// Launches of one kernel, and where their dots lie.
 
-import type { Tile, TrackInfo } from "../../api/types";
+import type { LaunchList } from "../../api/types";
 
 export interface Launch {
   event: string;
+  // "kernels:0:1:7"
+  track: string;
   start: number;
   duration: number;
 }
 
-export interface Slice {
-  from: number;
-  to: number;
-}
-
-const MAX_EVENTS = 40_000;
-export const MAX_SLICES = 4;
+export const FIRST_LAUNCHES = 10_000;
+export const LATER_LAUNCHES = 2500;
+const PARTS = 4;
 const MAX_DOTS = 4000;
 
-export function kernelTracks(tracks: TrackInfo[]): TrackInfo[] {
-  return tracks.filter(({ kind }) => kind === "kernels");
-}
-
-// The stretches whose events are fetched: all of it where that is not too much, else some that lie
-// evenly in time.
-export function slicesOf(tracks: TrackInfo[]): { slices: Slice[]; share: number } {
-  const events = tracks.reduce((sum, track) => sum + track.events, 0);
-  if (events === 0) return { slices: [], share: 1 };
-  const spans = tracks.flatMap(({ span }) => (span ? [span] : []));
-  const from = Math.min(...spans.map(([begin]) => begin));
-  const to = Math.max(...spans.map(([, end]) => end)) + 1;
-  if (events <= MAX_EVENTS) return { slices: [{ from, to }], share: 1 };
-  const share = MAX_EVENTS / events;
-  const whole = (to - from) / MAX_SLICES;
-  const slices = Array.from({ length: MAX_SLICES }, (_, i) => {
-    const begin = Math.floor(from + whole * i + (whole * (1 - share)) / 2);
-    return { from: begin, to: begin + Math.max(Math.ceil(whole * share), 1) };
+export function launchesOf({ tracks, start_ns, duration_ns, track, event }: LaunchList): Launch[] {
+  let start = 0;
+  return event.map((id, i) => {
+    start += start_ns[i] ?? 0;
+    return { event: id, track: tracks[track[i] ?? 0] ?? "", start, duration: duration_ns[i] ?? 0 };
   });
-  return { slices, share };
 }
 
-// Of a stretch that is so dense that its rows come in steps, nothing can be told.
-export function launchesIn(
-  tiles: Pick<Tile, "tracks" | "names">,
-  kernel: string,
-): { launches: Launch[]; isWhole: boolean } {
-  const wanted = new Set<number>();
-  for (const [id, { label, name }] of Object.entries(tiles.names.kernels ?? {})) {
-    if ((name ?? label) === kernel) wanted.add(Number(id));
-  }
-  const launches: Launch[] = [];
-  let isWhole = true;
-  for (const row of tiles.tracks.flatMap(({ rows }) => rows)) {
-    if (!row.is_exact) {
-      isWhole = false;
-      continue;
-    }
-    let start = 0;
-    for (let i = 0; i < row.start_ns.length; i += 1) {
-      start += row.start_ns[i] ?? 0;
-      if (!wanted.has(row.name[i] ?? -1)) continue;
-      launches.push({ event: row.event[i] ?? "", start, duration: row.duration_ns[i] ?? 0 });
-    }
-  }
-  launches.sort((a, b) => a.start - b.start);
-  return { launches, isWhole };
+// Where more of a kernel is looked at that has more launches than the first answer: stretches that
+// lie evenly in time.
+export function laterStretches({ next_from, span }: LaunchList): number[] {
+  if (next_from === null || span === null) return [];
+  const [from, to] = span;
+  return Array.from({ length: PARTS - 1 }, (_, i) =>
+    Math.floor(from + ((to - from) * (i + 1)) / PARTS),
+  ).filter((start) => start > next_from);
+}
+
+// Stretches may reach into one another.
+export function mergeLaunches(parts: LaunchList[]): Launch[] {
+  const all = new Map<string, Launch>();
+  for (const launch of parts.flatMap(launchesOf)) all.set(launch.event, launch);
+  return [...all.values()].sort((a, b) => a.start - b.start);
+}
+
+// "GPU 0, stream 7"
+export function streamOf({ track }: Launch): string {
+  const [, device, , stream] = track.split(":");
+  return `GPU ${device}, stream ${stream}`;
 }
 
 // As many as can be told apart. The longest are what people look for: they stay.
