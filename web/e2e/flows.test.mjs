@@ -12,6 +12,7 @@ import {
   sharedServer,
   shareInThisFile,
   TORCH,
+  untilAddress,
   whyNoBrowser,
 } from "./harness.mjs";
 
@@ -58,6 +59,34 @@ test("from the overview to the line that makes the GPU wait", { skip: whyNoBrows
   await line.waitFor();
   await page.getByRole("button", { name: /^fixture_program.cu:129/ }).click();
   await line.waitFor({ state: "detached" });
+  assert.deepEqual(page.errors, []);
+});
+
+test("an insight leads to the launch that shows it", { skip: whyNoBrowser }, async (t) => {
+  const server = await sharedServer(recordings);
+  const page = await freshPage(t);
+  const id = await sessionAt(server, "h200_low_occupancy");
+  const insights = await server.ask(`/sessions/${id}/sections/insights`);
+  const { evidence } = insights.find(({ rule }) => rule === "low_occupancy");
+  const [{ start_ns, end_ns, kernel }] = evidence;
+  await page.goto(server.at(`/s/${id}`));
+  await settled(page);
+  await page
+    .getByRole("article")
+    .filter({ hasText: "Too few warps fit on a multiprocessor" })
+    .first()
+    .getByRole("link", { name: "See it on the timeline" })
+    .click();
+  const card = page.getByLabel("Selected event");
+  await card.waitFor();
+  const view = await untilAddress(page, (one) => one.has("event") && !one.has("span"));
+  assert.match(view.get("event"), /^kernels:/);
+  assert.deepEqual(view.get("sel")?.split(",").map(Number), [start_ns, end_ns]);
+  assert.ok(Number(view.get("from")) <= start_ns && Number(view.get("to")) >= end_ns);
+  const found = await server.ask(`/sessions/${id}/events/${view.get("event").split("/")[1]}`);
+  assert.deepEqual([found.start_ns, found.duration_ns], [start_ns, end_ns - start_ns]);
+  const { event } = found.around;
+  assert.equal(event.name ?? event.label, kernel);
   assert.deepEqual(page.errors, []);
 });
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "analysis/insights/kernel_use.hpp"
 #include "analysis/insights/rules.hpp"
 #include "text/units.hpp"
 
@@ -32,6 +34,23 @@ std::vector<DeviceWork> compute_times(const Overview& overview) {
     times.push_back({device.device, static_cast<double>(compute_ns)});
   }
   return times;
+}
+
+// The longest launch on a GPU that exchanges data.
+std::optional<size_t> longest_exchange(const SessionView& view, int64_t device) {
+  const Kernels& kernels = view.tables.kernels;
+  std::vector<bool> exchanges;  // by configuration
+  for (const LaunchConfig& config : view.tables.configs) {
+    exchanges.push_back(view.session.kernel_names().of(config.name).kernel_class ==
+                        KernelClass::Communication);
+  }
+  std::optional<size_t> longest;
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    if (!exchanges[kernels.config[row]] || view.device_of(kernels, row) != device) continue;
+    if (!view.selection.includes(kernels, row)) continue;
+    if (!longest || kernels.duration[row] > kernels.duration[*longest]) longest = row;
+  }
+  return longest;
 }
 
 }  // namespace
@@ -67,6 +86,11 @@ void find_exposed_communication(const SessionView& view, std::vector<Insight>& f
     Evidence evidence;
     evidence.text = insight.detail;
     evidence.device = exchange.device;
+    if (const auto row = longest_exchange(view, exchange.device)) {
+      add_launch(view, *row, evidence);
+      const LaunchConfig& config = view.tables.config(view.tables.kernels.config[*row]);
+      evidence.kernel = view.session.kernel_names().of(config.name).full_name;
+    }
     insight.evidence.push_back(std::move(evidence));
     found.push_back(std::move(insight));
   }

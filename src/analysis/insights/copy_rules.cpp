@@ -126,7 +126,7 @@ Interval copy_span(const Copies& copies, size_t row) {
 // The lines, or else scopes, with the most bytes.
 void add_places(const SessionView& view, const CopyGroup& group, int64_t device, Insight& insight) {
   struct Place {
-    uint32_t row = 0;
+    uint32_t row = 0;  // of its longest copy
     uint64_t count = 0;
     int64_t bytes = 0, duration_ns = 0;
   };
@@ -134,8 +134,7 @@ void add_places(const SessionView& view, const CopyGroup& group, int64_t device,
   std::map<std::pair<std::string, std::string>, Place> places;
   for (const uint32_t row : group.rows) {
     Place& place = places[{view.site_of(copies, row).text, view.scope_of(copies, row)}];
-    place.row = row;
-    ++place.count;
+    if (place.count++ == 0 || copies.duration[row] > copies.duration[place.row]) place.row = row;
     place.bytes += copies.bytes[row];
     place.duration_ns += copies.duration[row];
   }
@@ -153,6 +152,8 @@ void add_places(const SessionView& view, const CopyGroup& group, int64_t device,
                             text::duration(static_cast<double>(place.duration_ns))));
     evidence.scope = view.scope_of(copies, place.row);
     evidence.device = device;
+    evidence.start_ns = copies.start[place.row];
+    evidence.end_ns = copies.end(place.row);
     insight.evidence.push_back(std::move(evidence));
   }
 }

@@ -62,6 +62,22 @@ TEST(LowOccupancy, WithItsLimiter) {
   EXPECT_NE(found[0].estimate.find("PcSampling"), std::string::npos);
 }
 
+TEST(LowOccupancy, ShowsTheLongestLaunch) {
+  TestProgram program;
+  program.device_fact(0, "compute_units", 132);
+  const uint32_t config = program.config("custom", config_of(10'000, 1));
+  program.kernel(config, 10 * kMs, 20 * kMs);
+  program.kernel(config, 50 * kMs, 70 * kMs);
+  program.kernel(config, 130 * kMs, 10 * kMs);
+  program.data.summary.duration_ns = 200 * kMs;
+  const auto found = of_rule(program.insights(), "low_occupancy");
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_EQ(found[0].evidence.size(), 1u);
+  EXPECT_EQ(found[0].evidence[0].text, "3 launches, the longest 70.00 ms");
+  EXPECT_EQ(found[0].evidence[0].start_ns, 50 * kMs);
+  EXPECT_EQ(found[0].evidence[0].end_ns, 120 * kMs);
+}
+
 TEST(LowOccupancy, GainFromWarpsThatWait) {
   TestProgram program;
   sample(program, "custom", {{kLongScoreboard, 800}, {kSelected, 200}});

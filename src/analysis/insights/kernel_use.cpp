@@ -32,7 +32,9 @@ std::vector<LongestTime> longest_times(const SessionView& view, size_t keys, Key
     std::vector<DeviceTime>& times = by_device[view.device_of(kernels, row)];
     times.resize(keys);
     DeviceTime& time = times[key_of(kernels.config[row])];
-    ++time.launches;
+    if (time.launches++ == 0 || kernels.duration[row] > kernels.duration[time.longest_row]) {
+      time.longest_row = row;
+    }
     time.time_ns += static_cast<double>(kernels.duration[row]);
   }
   std::vector<LongestTime> longest(keys);
@@ -91,7 +93,15 @@ std::vector<KernelUse> kernel_uses(const SessionView& view, double min_share) {
   return uses;
 }
 
-Evidence at_kernel(const KernelUse& use) {
+void add_launch(const SessionView& view, size_t kernel_row, Evidence& evidence) {
+  const Kernels& kernels = view.tables.kernels;
+  evidence.start_ns = kernels.start[kernel_row];
+  evidence.end_ns = kernels.end(kernel_row);
+  evidence.text += fmt::format(", the longest {}",
+                               text::duration(static_cast<double>(kernels.duration[kernel_row])));
+}
+
+Evidence at_kernel(const SessionView& view, const KernelUse& use) {
   Evidence evidence;
   evidence.text = text::plural(use.longest.launches, "launch");
   if (use.longest.devices > 1) {
@@ -100,6 +110,7 @@ Evidence at_kernel(const KernelUse& use) {
   }
   evidence.kernel = use.group->full_name;
   evidence.device = use.longest.device;
+  add_launch(view, use.longest.longest_row, evidence);
   return evidence;
 }
 

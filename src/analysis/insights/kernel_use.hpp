@@ -19,6 +19,7 @@ struct DeviceTime {
   // Of the time in which kernels ran on it: what runs side by side shares it, so that no GPU has
   // more than the session's time.
   double time_ns = 0;
+  size_t longest_row = 0;  // of the launch that takes longest
 };
 // GPUs work at the same time, so that what a session would save is what the one saves that takes
 // the longest.
@@ -43,8 +44,10 @@ struct KernelUse {
 // overview has no groups by configuration.
 std::vector<KernelUse> kernel_uses(const SessionView& view, double min_share);
 
-// Where and how often it ran.
-Evidence at_kernel(const KernelUse& use);
+// The launch to look at: when it ran, and for how long.
+void add_launch(const SessionView& view, size_t kernel_row, Evidence& evidence);
+// How often it ran, and its longest launch.
+Evidence at_kernel(const SessionView& view, const KernelUse& use);
 // "grid 64x1x1, block 256x1x1"
 std::string shape_text(const LaunchConfig& config);
 

@@ -98,7 +98,7 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
         "{} in {} ({} of session), {}", text::duration(use.longest.time_ns),
         text::plural(use.longest.launches, "launch"), text::percent(use.share), shape_text(config));
     insight.advice = limiter_advice(config);
-    insight.evidence.push_back(at_kernel(use));
+    insight.evidence.push_back(at_kernel(view, use));
     found.push_back(std::move(insight));
   }
 }
@@ -141,7 +141,7 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
     insight.advice =
         "Compile with -Xptxas -v to see spills. Allow more registers (a larger -maxrregcount, a "
         "smaller block in __launch_bounds__), do less in one thread, or make indices constant.";
-    insight.evidence.push_back(at_kernel(use));
+    insight.evidence.push_back(at_kernel(view, use));
     found.push_back(std::move(insight));
   }
 }
@@ -172,7 +172,7 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
         "equally long.",
         text::percent(idle));
     insight.confidence = Confidence::Low;
-    insight.evidence.push_back(at_kernel(use));
+    insight.evidence.push_back(at_kernel(view, use));
     found.push_back(std::move(insight));
   }
 }
@@ -201,7 +201,7 @@ void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
         "of them.",
         text::percent(1 - filled));
     insight.confidence = Confidence::Low;
-    insight.evidence.push_back(at_kernel(use));
+    insight.evidence.push_back(at_kernel(view, use));
     found.push_back(std::move(insight));
   }
 }

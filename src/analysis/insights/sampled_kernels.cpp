@@ -64,6 +64,7 @@ std::vector<SampledKernel> sampled_kernels(const SessionView& view) {
       const LongestTime& longest = times[static_cast<size_t>(name)];
       kernel.time_ns = longest.time_ns;
       kernel.device = longest.device;
+      if (longest.launches > 0) kernel.longest_row = longest.longest_row;
       kernel.share = kernel.time_ns / static_cast<double>(view.wall_ns);
     }
     kernel.name = symbols::demangle(view.tables.name(static_cast<uint32_t>(name)));

@@ -21,7 +21,8 @@ struct SampledKernel {
   // Of all its launches on the GPU on which they take longest; 0 and -1: they were not recorded.
   double time_ns = 0;
   int64_t device = -1;
-  double share = 0;  // of the session's time
+  double share = 0;                   // of the session's time
+  std::optional<size_t> longest_row;  // of Tables::kernels
   uint64_t samples = 0;
   StallCounts stalls;
   std::map<std::string, int64_t, std::less<>> counters;  // "smsp__sass_inst_executed"

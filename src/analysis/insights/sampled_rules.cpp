@@ -9,6 +9,7 @@
 
 #include "analysis/code/stall_reasons.hpp"
 #include "analysis/figures/missing.hpp"
+#include "analysis/insights/kernel_use.hpp"
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/sampled_kernels.hpp"
 #include "text/units.hpp"
@@ -25,6 +26,7 @@ void describe(const SampledKernel& kernel, const SessionView& view, Insight& ins
   evidence.text = fmt::format("takes {}", text::duration(kernel.time_ns));
   evidence.kernel = kernel.name;
   if (kernel.device >= 0) evidence.device = kernel.device;
+  if (kernel.longest_row) add_launch(view, *kernel.longest_row, evidence);
   insight.evidence.push_back(std::move(evidence));
 }
 

@@ -47,7 +47,7 @@ std::string label_of(const WarpFigures& capture) {
   return capture.kernel.empty() ? fmt::format("launch {}", capture.launch.launch) : capture.kernel;
 }
 
-void add_evidence(const WarpFigures& capture, Insight& insight) {
+void add_evidence(const SessionView& view, const WarpFigures& capture, Insight& insight) {
   Evidence evidence;
   evidence.text = fmt::format("its longest capture, {}",
                               text::duration(static_cast<double>(capture.extent_ns)));
@@ -56,6 +56,9 @@ void add_evidence(const WarpFigures& capture, Insight& insight) {
   if (capture.launch.error_ns) {
     evidence.start_ns = capture.launch.time_ns;
     evidence.end_ns = saturating_add(capture.launch.time_ns, capture.launch.duration_ns);
+  } else if (capture.joined) {
+    evidence.start_ns = view.tables.kernels.start[capture.joined->row];
+    evidence.end_ns = view.tables.kernels.end(capture.joined->row);
   }
   insight.evidence.push_back(std::move(evidence));
 }
@@ -105,7 +108,7 @@ void find_warp_group_bound(const SessionView& view, std::vector<Insight>& found)
                : "As far as the records show, they take equally long: make each of them do less, "
                  "or give a part of their work to a group that waits.";
     insight.confidence = confidence_of(capture, Confidence::Medium);
-    add_evidence(capture, insight);
+    add_evidence(view, capture, insight);
     found.push_back(std::move(insight));
   }
 }
@@ -144,7 +147,7 @@ void find_warp_bubbles(const SessionView& view, std::vector<Insight>& found) {
         "The kernel's time, times the bubbles' share of the critical path; less if another path "
         "would then be the longest.";
     insight.confidence = Confidence::Low;
-    add_evidence(capture, insight);
+    add_evidence(view, capture, insight);
     found.push_back(std::move(insight));
   }
 }

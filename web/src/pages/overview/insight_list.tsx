@@ -6,7 +6,7 @@ import { Badge, Chip, Copyable, Panel } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
 import { duration, plural, withMicro } from "../../base/format";
 import { sessionHref } from "../session_frame";
-import { gainOf, placeOf, SEVERITY, timelinePath, wordsOf } from "./insight_words";
+import { evidenceStep, gainOf, placeOf, SEVERITY, timelinePath, wordsOf } from "./insight_words";
 import { WithCode } from "../kernels/with_code";
 import "./insights.css";
 
@@ -40,8 +40,8 @@ export function InsightRow({ session, of, rank }: { session: string; of: Insight
   const { title, evidence, more } = wordsOf(of);
   const gain = gainOf(of);
   const place = placeOf(of);
-  const at = of.evidence.map(timelinePath).find((path) => path !== null);
-  const first = place?.isWait ? place.path : at;
+  const step = evidenceStep(of);
+  const first = place?.isWait ? place.path : step?.path;
   return (
     <article className="insight">
       <span className="insight-rank num">{rank}</span>
@@ -86,7 +86,7 @@ export function InsightRow({ session, of, rank }: { session: string; of: Insight
           </>
         )}
         {place?.isWait && <a href={sessionHref(session, place.path)}>See the line that waits</a>}
-        {at && <a href={sessionHref(session, at)}>See it on the timeline</a>}
+        {step && <a href={sessionHref(session, step.path)}>{step.words}</a>}
       </div>
     </article>
   );

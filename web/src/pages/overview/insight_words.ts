@@ -119,10 +119,32 @@ export function placeOf({ rule, evidence }: Insight): Place | null {
   };
 }
 
-// The stretch with a little around it, so that what led to it is in view.
+// The stretch, selected, with a little around it, so that what led to it is in view; of a moment a
+// cursor.
 export function timelinePath({ start_ns, end_ns }: Evidence): string | null {
   if (start_ns === undefined) return null;
   const end = Math.max(end_ns ?? start_ns, start_ns);
   const around = Math.max(Math.round((end - start_ns) * 0.1), 1000);
-  return `timeline?from=${start_ns - around}&to=${end + around}`;
+  const view = `timeline?from=${start_ns - around}&to=${end + around}`;
+  if (end === start_ns) return `${view}&at=${start_ns}`;
+  return `${view}&sel=${start_ns},${end}&span=${start_ns},${end}`;
+}
+
+export interface Step {
+  words: string;
+  path: string;
+}
+
+// Where evidence is seen that has no time of its own.
+const PAGE_OF: Record<string, Step> = {
+  ecc_errors: { words: "See the GPU's health", path: "health" },
+  gpu_imbalance: { words: "See all GPUs on the timeline", path: "timeline" },
+  memory_nearly_full: { words: "See memory over time", path: "memory" },
+  trace_losses: { words: "See what is missing", path: "log" },
+};
+
+// One click to the evidence; null: there is nothing more to see.
+export function evidenceStep({ rule, evidence }: Insight): Step | null {
+  const path = evidence.map(timelinePath).find((one) => one !== null);
+  return path ? { words: "See it on the timeline", path } : (PAGE_OF[rule] ?? null);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { Coverage, DeviceTime, GpuTime, Insight, Ledger, Waits } from "../../api/types";
-import { gainOf, placeOf, timelinePath, wordsOf } from "./insight_words";
+import { evidenceStep, gainOf, placeOf, timelinePath, wordsOf } from "./insight_words";
 import { countedText, lossesOf, verdictTone } from "./ledger_words";
 import { missingWaitLines, notRecorded } from "./not_recorded";
 import { splitCode } from "../kernels/split_code";
@@ -173,9 +173,17 @@ describe("insights", () => {
     expect(placeOf({ ...insight, evidence: [] })).toBeNull();
   });
   it("shows the stretch with a little around it", () => {
-    expect(timelinePath(insight.evidence[0]!)).toBe("timeline?from=900000&to=2100000");
-    expect(timelinePath({ text: "", start_ns: 5000 })).toBe("timeline?from=4000&to=6000");
+    expect(timelinePath(insight.evidence[0]!)).toBe(
+      "timeline?from=900000&to=2100000&sel=1000000,2000000&span=1000000,2000000",
+    );
+    expect(timelinePath({ text: "", start_ns: 5000 })).toBe("timeline?from=4000&to=6000&at=5000");
     expect(timelinePath({ text: "" })).toBeNull();
+  });
+  it("leads to the page that shows what has no time", () => {
+    const timeless = { ...insight, evidence: [{ text: "GPU 0" }] };
+    expect(evidenceStep(insight)?.path).toContain("timeline?from=900000");
+    expect(evidenceStep({ ...timeless, rule: "memory_nearly_full" })?.path).toBe("memory");
+    expect(evidenceStep({ ...timeless, rule: "launch_bound" })).toBeNull();
   });
 });
 

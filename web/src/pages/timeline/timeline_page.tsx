@@ -8,16 +8,19 @@ import { setViewParameters, useAddressSearch } from "../../base/address";
 import { duration, percent } from "../../base/format";
 import { useKeys } from "../../base/keys";
 import { ACTIONS, Timeline } from "../../timeline";
+import { refOf } from "../../timeline/event_around";
 import { HttpSource, type SessionFacts } from "../../timeline/http_source";
 import { Empty, Ready } from "../../widgets/states";
 import { keepCursor, keptCursor } from "../cursor";
 import { EventCard } from "./event_card";
 import { SearchBox } from "./search_box";
 import { SelectionBar } from "./selection_bar";
-import { readLink, writeLink } from "./view_link";
+import { readLink, spanningEvent, writeLink } from "./view_link";
 import "./timeline_page.css";
 
 const WRITE_AFTER_MS = 250;
+// That begin in the same nanosecond.
+const MOST_AT_ONCE = 1000;
 
 function factsOf(session: Session | undefined, id: string, warps: WarpLaunch[]): SessionFacts {
   const launches = warps.map(({ kernel, launch }) => ({
@@ -136,6 +139,24 @@ function openLink(timeline: Timeline, search: string, isFirst: boolean): void {
   if (link.isFollowing && timeline.state.description?.isLive) timeline.follow(true);
 }
 
+// Selects the event that an address tells by its times alone. False: it is still looked for.
+function useSpan(session: string, timeline: Timeline, search: string): boolean {
+  const { span } = readLink(new URLSearchParams(search));
+  const from = span?.[0] ?? 0;
+  const at = useApi(
+    sessionPath(session, "/events"),
+    { from, to: from + 1, starts_from: from, limit: MOST_AT_ONCE },
+    { enabled: span !== null },
+  );
+  const found = span && at.data ? spanningEvent(at.data.events, span) : null;
+  const key = JSON.stringify(found);
+  useEffect(() => {
+    const event = JSON.parse(key) as typeof found;
+    if (event) timeline.select(refOf(event));
+  }, [timeline, key]);
+  return span === null || at.data !== undefined || at.error !== null;
+}
+
 // The address follows the view, and the view an address that somebody opens. The page lives on for a
 // moment after it was left, until the next one is loaded: an address of another page is not its own.
 function useLink(session: string, timeline: Timeline): void {
@@ -154,9 +175,10 @@ function useLink(session: string, timeline: Timeline): void {
     isOpening.current = hasEvent(search);
     openLink(timeline, search, false);
   }, [search, timeline]);
+  const isFound = useSpan(session, timeline, search);
   useEffect(() => {
     // A link that is being opened is not overwritten by what was there before.
-    if (isOpening.current && !selected && detailProblem === null) return;
+    if (!isFound || (isOpening.current && !selected && detailProblem === null)) return;
     isOpening.current = false;
     const timer = setTimeout(() => {
       if (addressPath() !== own.current) return;
@@ -178,6 +200,7 @@ function useLink(session: string, timeline: Timeline): void {
     text,
     isFollowing,
     detailProblem,
+    isFound,
   ]);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "vitest";
-import { readLink, writeLink } from "./view_link";
+import type { EventEntry } from "../../api/types";
+import { readLink, spanningEvent, writeLink } from "./view_link";
 
 const STATE = {
   view: { from: 100.4, to: 2000.2 },
@@ -31,6 +32,7 @@ it("brings a view back from its address", () => {
     view: { from: 100, to: 2001 },
     event: { id: "device.1.4.0", track: "kernels:0:1:7", start: 1 },
     range: [-5, 900],
+    span: null,
     cursor: 0,
     pinned: ["scopes:9"],
     toggled: ["gpu:0", "warps:1"],
@@ -69,4 +71,23 @@ it("takes an event alone and refuses nonsense", () => {
   });
   const link = readLink(new URLSearchParams("from=9&to=3&sel=a,b&at=1e3"));
   expect([link.view, link.range, link.cursor]).toEqual([null, null, null]);
+});
+
+it("finds the event that a link tells by its times", () => {
+  const { span } = readLink(new URLSearchParams("span=100,150"));
+  expect(span).toEqual([100, 150]);
+  const event = (track: string, start_ns: number, duration_ns: number): EventEntry => ({
+    event: `${track} ${start_ns}`,
+    track,
+    row: 0,
+    start_ns,
+    duration_ns,
+    label: "a",
+  });
+  const others = [event("scopes:1", 100, 50), event("kernels:0:1:7", 100, 51)];
+  expect(spanningEvent(others, span!)?.track).toBe("scopes:1");
+  expect(spanningEvent([...others, event("kernels:0:1:8", 100, 50)], span!)?.track).toBe(
+    "kernels:0:1:8",
+  );
+  expect(spanningEvent([event("waits:1", 101, 49)], span!)).toBeNull();
 });

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view in the address, so that a link shows a colleague the same thing.
-import type { TimelineState } from "../../timeline";
+import type { EventEntry } from "../../api/types";
+import type { TimelineState, TrackKind } from "../../timeline";
 
 export interface LinkedView {
   view: { from: number; to: number } | null;
   event: { id: string; track: string | null; start: number | null } | null;
   range: [number, number] | null;
+  // Begin and end of an event: who knows when something was may not know its id.
+  span: [number, number] | null;
   cursor: number | null;
   pinned: string[];
   toggled: string[];
@@ -16,7 +19,17 @@ export interface LinkedView {
 }
 
 type LinkName =
-  "from" | "to" | "event" | "sel" | "at" | "pinned" | "collapsed" | "top" | "find" | "follow";
+  | "from"
+  | "to"
+  | "event"
+  | "sel"
+  | "span"
+  | "at"
+  | "pinned"
+  | "collapsed"
+  | "top"
+  | "find"
+  | "follow";
 
 type Shown =
   | "view"
@@ -40,10 +53,14 @@ function list(text: string | null): string[] {
   return text === null || text === "" ? [] : text.split(",");
 }
 
+function pair(text: string | null): [number, number] | null {
+  const [begin, end] = (text ?? "").split(",").map(whole);
+  return typeof begin === "number" && typeof end === "number" && begin < end ? [begin, end] : null;
+}
+
 export function readLink(search: URLSearchParams): LinkedView {
   const from = whole(search.get("from"));
   const to = whole(search.get("to"));
-  const [begin, end] = (search.get("sel") ?? "").split(",").map(whole);
   // "TRACK/EVENT", of a session that was live "TRACK/EVENT@START", because ids change when it grows;
   // other pages may link to an event alone.
   const event = /^(?:(?<track>[^/]*)\/)?(?<id>[^@]+)(?:@(?<start>.*))?$/.exec(
@@ -54,8 +71,8 @@ export function readLink(search: URLSearchParams): LinkedView {
     event: event
       ? { id: event["id"]!, track: event["track"] ?? null, start: whole(event["start"]) }
       : null,
-    range:
-      typeof begin === "number" && typeof end === "number" && begin < end ? [begin, end] : null,
+    range: pair(search.get("sel")),
+    span: pair(search.get("span")),
     cursor: whole(search.get("at")),
     pinned: list(search.get("pinned")),
     toggled: list(search.get("collapsed")),
@@ -73,6 +90,7 @@ export function writeLink(state: ShownState, isLive: boolean): Record<LinkName, 
     from: isFitted ? null : String(Math.floor(view.from)),
     to: isFitted ? null : String(Math.ceil(view.to)),
     event: selected?.event ? `${selected.track}/${selected.event}${start}` : null,
+    span: null,
     sel: range ? `${range[0]},${range[1]}` : null,
     at: cursor === null ? null : String(cursor),
     pinned: joined(pinned),
@@ -81,4 +99,20 @@ export function writeLink(state: ShownState, isLive: boolean): Record<LinkName, 
     find: search.text === "" ? null : search.text,
     follow: state.isFollowing ? "1" : null,
   };
+}
+
+// What people mean first where several things took exactly the same time.
+const FIRST: readonly TrackKind[] = ["kernels", "copies", "fills", "graphs", "waits"];
+
+// The event that took exactly this time; null: none did.
+export function spanningEvent(
+  events: EventEntry[],
+  [begin, end]: [number, number],
+): EventEntry | null {
+  const rank = ({ track }: EventEntry) => {
+    const at = FIRST.findIndex((kind) => track.startsWith(`${kind}:`));
+    return at < 0 ? FIRST.length : at;
+  };
+  const found = events.filter((one) => one.start_ns === begin && begin + one.duration_ns === end);
+  return found.sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }
