@@ -231,6 +231,17 @@ base::Result<std::vector<FoundEvent>> work_of(const Windows& windows, const Foun
   return work;
 }
 
+// Where the program tells what it does: scopes and markers of a thread.
+std::vector<TrackKey> named_tracks(const Windows& windows, int64_t thread, int64_t open_until) {
+  std::vector<TrackKey> tracks;
+  for (const TrackInfo& track : list_tracks(windows, open_until)) {
+    const TrackKind kind = track.key.kind;
+    const bool is_named = kind == TrackKind::Scopes || kind == TrackKind::Markers;
+    if (is_named && track.key.a == thread) tracks.push_back(track.key);
+  }
+  return tracks;
+}
+
 // The scopes of the track on which the one with this id is open.
 base::Result<std::vector<FoundEvent>> scopes_around(const Windows& windows, int64_t id,
                                                     int64_t moment, int64_t open_until) {
@@ -293,8 +304,7 @@ base::Result<EventDetail> read_event(const Windows& windows, const EventPlace& p
   const int64_t moment = detail.call ? detail.call->event.start : detail.event->event.start;
   const int64_t thread = value_of(*batch, place.row, "thread");
   const auto around =
-      events_at(windows, {{TrackKind::Scopes, thread, 0, 0}, {TrackKind::Markers, thread, 0, 0}},
-                moment, open_until);
+      events_at(windows, named_tracks(windows, thread, open_until), moment, open_until);
   if (!around) return around.status();
   for (const FoundEvent& one : *around) {
     if (!one.event.is_open && is_at(one.event.place, place)) continue;  // the event itself
@@ -302,9 +312,7 @@ base::Result<EventDetail> read_event(const Windows& windows, const EventPlace& p
       detail.scopes.push_back(one);
       continue;
     }
-    const auto domain = read_value(windows, one.event.place, "domain");
-    if (!domain) return domain.status();
-    detail.markers.push_back({one, *domain});
+    detail.markers.push_back({one, one.key.b});
   }
   const int64_t scope = value_of(*batch, place.row, "scope");
   if (detail.scopes.empty() && scope != 0) {

@@ -76,7 +76,8 @@ class Oracle : public format::Visitor {
         open_[at(column::kId)] = {{TrackKind::Scopes, at(column::kThread)}, at(column::kStart)};
       } else if (batch.kind() == format::Kind::Marker) {
         namespace column = format::marker_column;
-        add({TrackKind::Markers, at(column::kThread)}, at(column::kStart), at(column::kDuration));
+        add({TrackKind::Markers, at(column::kThread), batch.at(column::kDomain, row, 0)},
+            at(column::kStart), at(column::kDuration));
         starts_[at(column::kName)].insert(at(column::kStart));
       } else if (batch.kind() == format::Kind::Sync) {
         namespace column = format::sync_column;

@@ -84,7 +84,8 @@ class RandomSession {
                        {format::marker_column::kStart, now_ - below(10'000)},
                        {format::marker_column::kDuration, is_mark ? 0 : below(200'000)},
                        {format::marker_column::kThread, thread},
-                       {format::marker_column::kName, names_[static_cast<size_t>(below(5))]}});
+                       {format::marker_column::kName, names_[static_cast<size_t>(below(5))]},
+                       {format::marker_column::kDomain, is_mark ? 0 : names_[0]}});
       }
       if (below(50) == 0) {
         push(waits, {{format::sync_column::kStart, now_},

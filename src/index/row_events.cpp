@@ -189,8 +189,10 @@ void RowEvents::read_spans(const Batch& batch, TrackKind track, size_t name_colu
   const Column thread(batch, "thread", 0);
   const Column depth(batch, track == TrackKind::Scopes ? format::scope_column::kDepth : kNoColumn,
                      0);
+  const Column domain(batch,
+                      track == TrackKind::Markers ? format::marker_column::kDomain : kNoColumn, 0);
   for (size_t row = 0; row < batch.rows(); ++row) {
-    add({track, thread[row]}, start[row], duration[row], row, name[row], depth[row]);
+    add({track, thread[row], domain[row]}, start[row], duration[row], row, name[row], depth[row]);
   }
 }
 

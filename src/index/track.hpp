@@ -24,7 +24,7 @@ enum class TrackKind : uint8_t {
   ApiCalls,
   Waits,
   Scopes,
-  Markers,
+  Markers,   // `a`, `b`: thread, domain: an id of the dictionary of names; 0: none
   Warps,     // `a`, `b`, `c`: launch, block, group
   Coverage,  // `a`: the engine, an id of the dictionary of names
 };

@@ -2,6 +2,7 @@
 #include "server/timeline_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <set>
@@ -110,6 +111,12 @@ ThreadNames thread_names(const IndexedSession& session) {
   return names;
 }
 
+// How many numbers an id has after its kind.
+size_t parts_of(TrackKind kind) {
+  if (kind <= TrackKind::Graphs || kind == TrackKind::Warps) return 3;
+  return kind == TrackKind::Markers ? 2 : 1;
+}
+
 // What the numbers of a track's key are.
 void set_parts(Json& json, const TrackKey& key, const Names& names, const ThreadNames& threads) {
   if (key.kind <= TrackKind::Graphs) {
@@ -122,6 +129,8 @@ void set_parts(Json& json, const TrackKey& key, const Names& names, const Thread
     json.set("thread", key.a);
     const auto name = threads.find(key.a);
     if (name != threads.end()) json.set("thread_name", name->second);
+    const bool has_domain = key.kind == TrackKind::Markers && key.b != 0;
+    if (has_domain) json.set("domain", names.text(format::Dict::Name, key.b));
   }
 }
 
@@ -158,9 +167,9 @@ void append_row(std::string& out, TrackKind kind, const index::TileRow& row, Use
 
 std::string track_id(const TrackKey& key) {
   std::string id(index::to_string(key.kind));
-  id.append(":").append(std::to_string(key.a));
-  if (key.kind <= TrackKind::Graphs || key.kind == TrackKind::Warps) {
-    id.append(":").append(std::to_string(key.b)).append(":").append(std::to_string(key.c));
+  const std::array numbers = {key.a, key.b, key.c};
+  for (size_t i = 0; i < parts_of(key.kind); ++i) {
+    id.append(":").append(std::to_string(numbers[i]));
   }
   return id;
 }
@@ -170,9 +179,11 @@ std::optional<TrackKey> parse_track(std::string_view id) {
   const auto kind = index::find_track_kind(parts[0]);
   if (!kind) return {};
   TrackKey key{*kind};
-  const size_t wanted = track_id(key).find(':') == track_id(key).rfind(':') ? 2 : 4;
-  if (parts.size() != wanted || !parse(parts[1], key.a)) return {};
-  if (wanted == 4 && (!parse(parts[2], key.b) || !parse(parts[3], key.c))) return {};
+  if (parts.size() != 1 + parts_of(*kind)) return {};
+  const std::array numbers = {&key.a, &key.b, &key.c};
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (!parse(parts[i], *numbers[i - 1])) return {};
+  }
   return key;
 }
 

@@ -149,6 +149,15 @@ class Timeline(ServeTest):
         self.assertEqual(expected[one][0], middle)
         self.assertEqual(self.served.finished(f"/sessions/{TORCH}/launches?kernel=zzz").status, 404)
 
+    def test_operators_and_modules_have_tracks_of_their_own(self):
+        markers = [t for t in self.ask("/tracks")["tracks"] if t["kind"] == "markers"]
+        self.assertEqual({t["domain"] for t in markers}, {"torch.op", "torch.module"})
+        rows = run(GPUFL, "cat", SESSIONS / "h200_torch", "marker").stdout.splitlines()
+        domains = [json.loads(row)["domain"] for row in rows]
+        for domain in ("torch.op", "torch.module"):
+            counted = sum(t["events"] for t in markers if t["domain"] == domain)
+            self.assertEqual(counted, domains.count(domain), domain)
+
     def test_what_began_before_a_range_and_reaches_into_it_belongs_to_it(self):
         track = self.kernel_track()["id"]
         one = self.kernels[len(self.kernels) // 2]

@@ -343,7 +343,7 @@ export interface components {
       | "markers"
       | "warps"
       | "coverage";
-    /** @description GPU work has device, context, stream; warps launch, block, group; others thread. */
+    /** @description GPU work has device, context, stream; warps launch, block, group; others thread, markers also domain. */
     TrackInfo: {
       id: string;
       kind: components["schemas"]["TrackKind"];
@@ -353,6 +353,8 @@ export interface components {
       thread?: number;
       /** @description As the program calls it. */
       thread_name?: string;
+      /** @description Of markers, who made them: torch.op; left out: nobody said. */
+      domain?: string;
       launch?: number;
       block?: number;
       group?: number;

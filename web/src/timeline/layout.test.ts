@@ -49,6 +49,31 @@ it("calls threads by the names that the program gave them", () => {
   expect(process?.leaves[0]?.section).toBe(`loader (${SCOPES.thread})`);
 });
 
+it("has a track for modules and one for operators of a framework, below the scopes", () => {
+  const markers = (id: string, domain?: string): TrackInfo => ({
+    ...SCOPES,
+    id,
+    kind: "markers",
+    ...(domain === undefined ? {} : { domain }),
+  });
+  const [process] = groupTracks(
+    describeTracks([
+      markers("markers:9:0"),
+      markers("markers:9:5", "torch.op"),
+      markers("markers:9:7", "loader"),
+      markers("markers:9:4", "torch.module"),
+      SCOPES,
+    ]),
+  );
+  expect(process?.leaves.map(({ label }) => label)).toEqual([
+    "scopes",
+    "modules",
+    "operators",
+    "markers",
+    "loader",
+  ]);
+});
+
 describe("tracks", () => {
   it("are in groups: GPUs, the process, warps, readings", () => {
     expect(

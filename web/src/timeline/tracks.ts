@@ -103,10 +103,26 @@ export function lengthWord(kind: TrackKind): string {
   return kind.endsWith("_calls") ? "call took" : "duration";
 }
 
+// Modules hold operators, as scopes hold both; of other domains people know the name.
+const FRAMEWORK: readonly { ending: string; words: string }[] = [
+  { ending: ".module", words: "modules" },
+  { ending: ".op", words: "operators" },
+];
+
+function frameworkRank({ domain = "" }: TrackInfo): number {
+  const at = FRAMEWORK.findIndex(({ ending }) => domain.endsWith(ending));
+  return at < 0 ? FRAMEWORK.length : at;
+}
+
+function trackWords(track: TrackInfo): string {
+  if (track.domain === undefined) return kindWord(track.kind);
+  return FRAMEWORK[frameworkRank(track)]?.words ?? track.domain;
+}
+
 function leafOf(track: TrackInfo, section: string): Leaf {
   return {
     id: track.id,
-    label: kindWord(track.kind),
+    label: trackWords(track),
     section,
     rows: Math.max(track.rows, 1),
     track,
@@ -115,7 +131,9 @@ function leafOf(track: TrackInfo, section: string): Leaf {
 }
 
 function inOrder(tracks: TrackInfo[]): TrackInfo[] {
-  return tracks.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+  return tracks.sort(
+    (a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || frameworkRank(a) - frameworkRank(b),
+  );
 }
 
 function by<Item, Key>(list: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {

@@ -31,6 +31,8 @@ export interface TrackInfo {
   stream?: number;
   thread?: number;
   thread_name?: string;
+  // Of markers, who made them: "torch.op".
+  domain?: string;
   launch?: number;
   block?: number;
   group?: number;

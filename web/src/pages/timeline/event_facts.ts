@@ -121,11 +121,14 @@ function aroundFacts(detail: EventDetail): Fact[] {
   const { scopes, markers, values, site } = detail;
   const facts: Fact[] = [];
   if (scopes.length > 0) facts.push({ label: "scope", value: scopes.join(" › ") });
-  const isModule = ({ domain }: Around) => domain.endsWith("module");
-  const operator = markers.findLast((marker) => !isModule(marker));
+  const isModule = ({ domain }: Around) => domain.endsWith(".module");
+  const isOperator = ({ domain }: Around) => domain.endsWith(".op");
+  const operator = markers.findLast(isOperator);
   const module = markers.findLast(isModule);
+  const marker = markers.findLast((one) => !isModule(one) && !isOperator(one));
   if (operator) facts.push({ label: "operator", value: operator.label });
   if (module) facts.push({ label: "module", value: module.label });
+  if (marker) facts.push({ label: "marker", value: marker.label });
   if (typeof values["domain"] === "string")
     facts.push({ label: "domain", value: values["domain"] });
   if (site) {
