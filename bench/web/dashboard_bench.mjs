@@ -6,15 +6,15 @@
 //
 // Parts: sizes (scripts, compressed), paint (from opening the address to all tracks in view), motion
 // (frames while zooming and dragging), times (what the page says of events, against the log), overlap
-// (10,000 kernels at once), live (memory of the page while a session is recorded: a minute, ten with
-// --soak).
+// (10,000 kernels at once), live (memory of the page that follows kernels as they are recorded: a
+// minute, ten with --soak).
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { Figures } from "./figures.mjs";
-import { measureLive, record } from "./live.mjs";
+import { grow, measureLive } from "./live.mjs";
 import { measureMotion } from "./motion.mjs";
 import { measureOverlap, OVERLAP, writeOverlap } from "./overlap.mjs";
 import { measurePaint, measureWithoutIndex } from "./paint.mjs";
@@ -42,7 +42,7 @@ if (harness === null || harness.whyNoBrowser) {
   console.log(`skipped: ${why}`);
   process.exit(0);
 }
-const { launch, Server } = harness;
+const { launch, Recorder, Server, whyNoWriters } = harness;
 
 function idOf(folder) {
   return JSON.parse(readFileSync(join(folder, "manifest.ndjson"), "utf8").split("\n")[0])
@@ -107,10 +107,11 @@ async function main(folder) {
   if (isWanted("paint")) {
     await measureWithoutIndex(browser, start, join(folder, "empty"), session, figures);
   }
-  if (isWanted("live")) {
+  if (isWanted("live") && whyNoWriters) console.log(`live: skipped: ${whyNoWriters}`);
+  if (isWanted("live") && !whyNoWriters) {
     const minutes = Number(options["live-minutes"] ?? (options.soak ? SOAK_MINUTES : 1));
-    const recorder = record(gpufl, join(logs, "live"));
-    steps.push(() => recorder.stop());
+    const growing = grow(new Recorder(join(logs, "live")));
+    steps.push(() => growing.stop());
     const id = await liveSession(server);
     await measureLive(browser, server, id, minutes, figures);
   }
