@@ -26,8 +26,10 @@ void SiteList::add_new(const store::Directory& directory, store::SessionStore& s
     if (!folder) continue;  // tried again the next time
     auto notes = server::CacheFolder::open(store.folder_of(id) / "notes");
     if (!notes) continue;
-    auto place = std::make_shared<Place>(Place{std::move(*notes), nullptr});
-    place->site = std::make_unique<server::Site>(*folder, pace, place->notes, shared, kShare);
+    auto place = std::make_shared<Place>(std::move(*notes), store, id);
+    server::SiteShare share = kShare;
+    share.fleet = &place->fleet;
+    place->site = std::make_unique<server::Site>(*folder, pace, place->notes, shared, share);
     const std::lock_guard lock(mutex_);
     places_.emplace(id, std::move(place));
   }

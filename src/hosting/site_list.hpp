@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
+#include "hosting/workspace_fleet.hpp"
 #include "server/site.hpp"
 #include "store/people.hpp"
 #include "store/session_store.hpp"
@@ -29,8 +31,11 @@ class SiteList {
 
  private:
   struct Place {
+    Place(server::CacheFolder folder, store::SessionStore& store, int64_t workspace)
+        : notes(std::move(folder)), fleet(store, workspace) {}
     server::CacheFolder notes;
-    std::unique_ptr<server::Site> site;  // uses the notes
+    WorkspaceFleet fleet;
+    std::unique_ptr<server::Site> site;  // uses the others
   };
   mutable std::mutex mutex_;
   std::map<int64_t, std::shared_ptr<Place>> places_;

@@ -27,6 +27,18 @@ std::string metrics_text(const Services& services) {
   std::string text;
   text += metric("sessions", "gauge", "Sessions in the folder.", sessions.size());
   text += metric("live_sessions", "gauge", "Sessions that are recorded now.", live);
+  if (services.share.fleet != nullptr) {
+    const FleetCounts health = services.share.fleet->counts();
+    text +=
+        metric("health_windows_total", "counter",
+               "Windows whose readings of GPUs were packed, live ones each time.", health.windows);
+    text +=
+        metric("health_readings_total", "counter", "Readings of GPUs in them.", health.readings);
+    text += metric("health_readings_dropped_total", "counter",
+                   "Readings of GPUs that were not packed.", health.dropped);
+    text += metric("health_windows_failed_total", "counter",
+                   "Windows that could not be read to pack them.", health.failures);
+  }
   if (services.share.is_one_of_several) {
     return text + metric("exports_running", "gauge", "Exports under way.",
                          static_cast<uint64_t>(services.own_exports.load()));

@@ -13,6 +13,7 @@
 #include "server/cache_folder.hpp"
 #include "server/catalogue.hpp"
 #include "server/event_hub.hpp"
+#include "server/fleet.hpp"
 #include "server/index_pool.hpp"
 #include "server/routes.hpp"
 
@@ -38,6 +39,7 @@ struct SiteShare {
   bool is_one_of_several = false;  // and is told nothing of what the others do
   int exports = 2;
   size_t event_streams = SIZE_MAX;
+  Fleet* fleet = nullptr;  // null: there is none; it outlives the site
 };
 
 struct Services {
@@ -72,6 +74,7 @@ void add_all_routes(Routes& routes, Services& services);
 void add_session_routes(Routes& routes, Services& services);    // sessions, runs, hosts, devices
 void add_section_routes(Routes& routes, Services& services);    // what analyses answer
 void add_file_routes(Routes& routes, Services& services);       // windows, exports
+void add_fleet_routes(Routes& routes, Services& services);      // readings of GPUs by themselves
 void add_timeline_routes(Routes& routes, Services& services);   // tiles, events, search
 void add_figure_routes(Routes& routes, Services& services);     // kernels, scopes, health, ledger
 void add_note_routes(Routes& routes, Services& services);       // what users write down

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/fleet_json.hpp"
 #include "server/replies.hpp"
 #include "server/services.hpp"
 #include "server/session_json.hpp"
@@ -177,14 +178,30 @@ net::HttpReply list_devices(const Services& services, const Call& call) {
     uint64_t sessions = 0;
   };
   // By what does not change from session to session: the uuid, where the log has one.
-  std::map<std::tuple<std::string, std::string, int64_t>, Device> devices;
+  std::map<std::pair<std::string, std::string>, Device> devices;
   for (const SessionPtr& session : services.catalogue.sessions()) {
     const std::string& host = session->listed.found.header.host;
     for (const Json& line : session->listed.devices) {
-      const std::string& uuid = line["uuid"].as_string();
-      Device& device = devices[{host, uuid, uuid.empty() ? line["device"].as_integer() : 0}];
+      std::string uuid = line["uuid"].as_string();
+      if (uuid.empty()) uuid = "device-" + std::to_string(line["device"].as_integer());
+      Device& device = devices[{host, std::move(uuid)}];
       if (device.sessions++ == 0) device.line = line;
       device.host = host;
+    }
+  }
+  std::map<std::pair<std::string, std::string>, FleetDevice> fleet;  // likewise
+  if (services.share.fleet != nullptr) {
+    auto known = services.share.fleet->devices();
+    if (!known) return problem_of(known.status());
+    for (FleetDevice& one : *known) {
+      const std::pair key(one.host, one.uuid);
+      // Its sessions may be gone.
+      const auto [device, is_unknown] = devices.try_emplace(key);
+      if (is_unknown) {
+        device->second.host = one.host;
+        device->second.line = Json::object().set("name", one.name).set("uuid", one.uuid);
+      }
+      fleet.emplace(key, std::move(one));
     }
   }
   std::vector<Json> items;
@@ -194,6 +211,8 @@ net::HttpReply list_devices(const Services& services, const Call& call) {
     for (const auto& [name, value] : device.line.members()) {
       if (name != "type") json.set(name, value);
     }
+    const auto noted = fleet.find(key);
+    set_fleet_fields(json, noted == fleet.end() ? nullptr : &noted->second);
     items.push_back(std::move(json));
   }
   return list_page(call, "devices", items);

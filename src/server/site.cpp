@@ -69,6 +69,7 @@ void add_all_routes(Routes& routes, Services& services) {
   add_dashboard_routes(routes);
   add_operation_routes(routes, services);
   add_session_routes(routes, services);
+  add_fleet_routes(routes, services);
   add_section_routes(routes, services);
   add_file_routes(routes, services);
   add_timeline_routes(routes, services);

@@ -248,7 +248,7 @@ Status Health::commit(Group& group, std::vector<Unit*>& units, bool is_last, int
   HealthRows& rows = catalogue_.health();
   std::vector<std::string> placed, obsolete;
   std::map<int64_t, int64_t> growth;  // by workspace
-  const Status done = catalogue_.transact([&]() -> Status {
+  Status done = catalogue_.transact([&]() -> Status {
     Status put;
     for (Unit* unit : units) {
       for (Unit::Made& made : unit->made) {

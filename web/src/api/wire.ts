@@ -240,12 +240,16 @@ export interface components {
       hosts: components["schemas"]["Host"][];
       next_cursor: string | null;
     };
-    /** @description A GPU, as its latest session describes it. */
+    /** @description A GPU, as its latest session describes it; of one whose sessions are gone, what is known without them. */
     Device: {
+      /** @description By which its readings are asked for; null: there are none. */
+      id: string | null;
+      last_seen_wall_ns: string | null;
+      last_reading_wall_ns: string | null;
       host: string;
       sessions: number;
-      device: number;
-      vendor: string;
+      device?: number;
+      vendor?: string;
       name: string;
       uuid?: string;
       pci_bus?: string;
@@ -703,6 +707,35 @@ export interface components {
         mean: number;
       };
       last: number;
+    };
+    /** @description Readings of one metric. Lists have one entry for each point. */
+    DeviceHealthSeries: {
+      metric: string;
+      index: number;
+      /** @description Which step from the beginning; of those without a reading there is none. */
+      step: number[];
+      count: number[];
+      min: number[];
+      mean: number[];
+      max: number[];
+    };
+    /** @description Readings of one GPU in a range of time. */
+    DeviceHealth: {
+      device: {
+        id: string;
+        host: string;
+        uuid: string;
+        name: string;
+        last_seen_wall_ns: string | null;
+        last_reading_wall_ns: string | null;
+      };
+      /** @enum {integer} */
+      level_s: 1 | 10 | 60 | 600 | 3600;
+      /** @description Seconds of a step, a multiple of the level. */
+      step_s: number;
+      from_wall_ns: string;
+      series: components["schemas"]["DeviceHealthSeries"][];
+      series_left_out: number;
     };
     Health: components["schemas"]["IndexFrame"] & {
       devices: components["schemas"]["DeviceLine"][];
@@ -1960,6 +1993,7 @@ export interface Answers {
   "/runs/{}": components["schemas"]["RunDetail"];
   "/sessions": components["schemas"]["SessionList"];
   "/sessions/{}": components["schemas"]["SessionDetail"];
+  "/devices/{}/health": components["schemas"]["DeviceHealth"];
   "/sessions/{}/sections": components["schemas"]["SectionList"];
   "/sessions/{}/sections/{}": components["schemas"]["Section"];
   "/sessions/{}/report": components["schemas"]["Report"];
