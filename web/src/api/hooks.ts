@@ -25,6 +25,8 @@ export interface AskOptions {
   enabled?: boolean;
   // Keep showing the last answer while the next one, of other parameters, is on its way.
   keepsLast?: boolean;
+  // Of what changes without an event: ask again as often.
+  everyMs?: number;
 }
 
 // How soon to ask again, in milliseconds; false: not by itself.
@@ -44,12 +46,13 @@ export function useApi<T>(
   parameters: Parameters = {},
   options: AskOptions = {},
 ): Loaded<T> {
-  const { enabled = true, keepsLast = false } = options;
+  const { enabled = true, keepsLast = false, everyMs = 0 } = options;
   const query = useQuery<Answer<T>>({
     queryKey: [path, parameters],
     queryFn: ({ signal }) => ask<T>(path, parameters, signal),
     enabled,
-    refetchInterval: ({ state }) => (state.data ? pauseAfter(state.data) : false),
+    refetchInterval: ({ state }) =>
+      (state.data ? pauseAfter(state.data) : false) || everyMs || false,
     retry: (failures, error) => error instanceof Problem && error.status === 503 && failures < 5,
     retryDelay: (_, error) => 1000 * ((error as Problem).retryAfterS ?? 1),
     ...(keepsLast ? { placeholderData: (last: Answer<T> | undefined) => last } : {}),

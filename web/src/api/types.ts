@@ -17,6 +17,7 @@ export type Host = Schemas["Host"];
 export type HostList = Schemas["HostList"];
 export type Device = Schemas["Device"];
 export type DeviceList = Schemas["DeviceList"];
+export type DeviceHealth = Schemas["DeviceHealth"];
 export type DeviceLine = Schemas["DeviceLine"];
 export type Multiprocessor = Schemas["Multiprocessor"];
 export type Window = Schemas["Window"];

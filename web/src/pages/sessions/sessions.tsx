@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All sessions below the folder that is served.
 import { useEffect, useState } from "react";
+import { useApi } from "../../api/hooks";
+import { pathOf } from "../../api/paths";
 import type { Session } from "../../api/types";
 import { navigate } from "../../base/address";
 import { count, plural } from "../../base/format";
@@ -44,6 +46,7 @@ export default function Sessions() {
         actions={
           <>
             <FindButton what="sessions and actions" />
+            <FleetLink />
             <a className="btn" href="#/compare">
               Compare
             </a>
@@ -84,6 +87,17 @@ export default function Sessions() {
       </main>
       {tagged && <TagDialog session={tagged} onClose={() => setTagged(null)} />}
     </div>
+  );
+}
+
+// Where the server keeps readings of GPUs by themselves.
+function FleetLink() {
+  const { data } = useApi(pathOf("/devices"), { limit: 20 });
+  if (!data?.devices.some(({ id }) => id !== null)) return null;
+  return (
+    <a className="btn" href="#/fleet">
+      Fleet
+    </a>
   );
 }
 
