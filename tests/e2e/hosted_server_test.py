@@ -52,12 +52,21 @@ class HostingTest(HostedTest):
 
     def test_a_password_comes_from_the_input_and_logs_in(self):
         self.start()
-        self.admin("password", "admin", typed="a long enough password\n")
+        said = self.admin_says("password", "admin", typed="a long enough password\n")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("gpufl admin user add admin --role ROLE --workspace NAME", said.stderr)
         body = json.dumps({"user": "admin", "password": "a long enough password"})
         headers = {"Content-Type": "application/json"}
         wait_until(lambda: self.server.ask("POST", "/api/v1/login", headers, body)[0] == 200, "the login")
         self.assertIn("password set", self.admin("audit"))
         self.assertEqual(self.admin_says("password", "nobody", typed="x\n").returncode, 2)
+        self.admin("user", "add", "admin", "--role", "admin")
+        said = self.admin_says("password", "admin", typed="a long enough password\n")
+        self.assertNotIn("has no role", said.stderr)
+        self.assertTrue((self.data / "first-login").exists())
+        self.server.end()
+        self.start()
+        self.assertFalse((self.data / "first-login").exists(), "there is a login")
 
     def test_retention_is_said_and_shown(self):
         self.start()
