@@ -192,10 +192,10 @@ class RecoveryTest(HostedTest):
         self.check_all()
 
     def test_retention_takes_whole_sessions_while_others_come(self):
-        self.admin("workspace", "retention", "--size", "100K", "--deleted-days", "0")
+        self.admin("workspace", "retention", "--size", "40K", "--deleted-days", "0")
         self.fleet.start_agent()
         for _ in range(2):
-            self.fleet.start_monitor("--session-length", "1s")
+            self.fleet.start_monitor("--session-length", "3s")
 
         def purged():
             with contextlib.closing(sqlite3.connect(self.data / "catalogue.db", timeout=60)) as catalogue:
