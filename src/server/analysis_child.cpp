@@ -9,13 +9,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -107,14 +109,18 @@ void limit_itself(uint64_t memory_bytes, int64_t parent) {
 // and must not be kept. They ask for less than the reserve at once.
 bool has_come_near(uint64_t memory_bytes) {
   if (!kLimitsMemory || memory_bytes == 0) return false;
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    constexpr std::string_view kPeak = "VmPeak:";
-    if (!line.starts_with(kPeak)) continue;
-    const uint64_t peak = std::strtoull(line.c_str() + kPeak.size(), nullptr, 10) * 1024;
-    return peak > memory_bytes - std::min(memory_bytes / 4, kReserveBytes);
-  }
-  return false;
+  // Without a stream, which allocates, and finds nothing where it cannot.
+  static std::array<char, size_t{64} << 10> text;
+  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  const ssize_t size = ::read(file, text.data(), text.size());
+  ::close(file);
+  constexpr std::string_view kPeak = "VmPeak:";
+  const std::string_view status(text.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  const size_t digits = status.find_first_of("0123456789", status.find(kPeak));
+  if (digits == std::string_view::npos) return true;
+  uint64_t peak_kib = 0;
+  std::from_chars(&status[digits], status.data() + status.size(), peak_kib);
+  return peak_kib * 1024 > memory_bytes - std::min(memory_bytes / 4, kReserveBytes);
 }
 
 std::vector<fs::path> paths_of(const Json& list) {
