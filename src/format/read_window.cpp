@@ -207,7 +207,7 @@ class Decompressor {
     if (context_ == nullptr) context_.reset(ZSTD_createDCtx());
   }
   ~Decompressor() {
-    constexpr size_t kMaxKeptBytes = size_t{4} << 20;
+    constexpr size_t kMaxKeptBytes = size_t{256} << 10;
     if (context_ == nullptr || ZSTD_sizeof_DCtx(context_.get()) > kMaxKeptBytes) return;
     ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
     kept() = std::move(context_);
