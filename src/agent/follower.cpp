@@ -132,6 +132,9 @@ void Follower::ask_server() {
   }
 }
 
+// At the root of ext4, closed to all but root.
+constexpr const char* kOfFileSystem = "lost+found";
+
 void Follower::watch_below(const fs::path& folder, int depth) {
   std::error_code error;
   fs::directory_iterator entry(folder, error);
@@ -147,6 +150,7 @@ void Follower::watch_below(const fs::path& folder, int depth) {
     std::error_code ignored;
     const bool is_folder = entry->is_directory(ignored) && !entry->is_symlink(ignored);
     if (!is_folder || depth == 0 || sessions_.contains(entry->path())) continue;
+    if (entry->path().filename() == kOfFileSystem) continue;
     watch_below(entry->path(), depth - 1);
   }
 }

@@ -256,6 +256,20 @@ TEST_F(FollowerFaultsTest, AFolderThatMayNotBeReadIsNotDrained) {
   EXPECT_EQ(said[0], (logs_ / "closed").string() + " may not be read: sessions in it are not sent");
 }
 
+TEST_F(FollowerFaultsTest, TheFileSystemsOwnFolderIsNobodys) {
+  record(1);
+  fs::create_directories(logs_ / "lost+found");
+  fs::permissions(dir_.path(), fs::perms(0711));
+  fs::permissions(logs_ / "lost+found", fs::perms::none);
+  Follower follower(draining());
+  const uid_t self = ::geteuid();
+  constexpr uid_t kNobody = 65534;
+  ASSERT_TRUE(self != 0 || ::seteuid(kNobody) == 0);
+  const End end = follower.run();
+  ASSERT_EQ(::seteuid(self), 0);
+  EXPECT_EQ(end, End::Drained);
+}
+
 TEST_F(FollowerFaultsTest, FollowsSeveralFolders) {
   record(1);
   fs::rename(logs_, dir_.path() / "first");
