@@ -40,6 +40,9 @@ class FleetTest : public testing::HostTest {
   Json devices(const std::string& in, const std::string& headers) {
     return json_of(get("/w/" + in + "/api/v1/devices", headers))["devices"];
   }
+  bool has_series(const net::Response& answer) {
+    return answer.status == 200 && !json_of(answer)["series"].items().empty();
+  }
   std::string device_of(const std::string& in, const std::string& headers) {
     EXPECT_TRUE(base::eventually([&] {
       const Json found = devices(in, headers);
@@ -62,9 +65,12 @@ TEST_F(FleetTest, ReadersSeeGpusAndWhatWasRead) {
   EXPECT_TRUE(device["last_reading_wall_ns"].is_string());
   EXPECT_TRUE(device["last_seen_wall_ns"].is_string());
   const std::string health = "/w/lab/api/v1/devices/" + id + "/health";
+  const std::string power = health + "?points=2000&metrics=power_mw";
+  // A device is listed a moment before its readings are there.
+  EXPECT_TRUE(base::eventually([&] { return has_series(get(power, reader)); }));
   for (const std::string& asker : {reader, make_login("vera", "lab", Role::Viewer)}) {
     wait_for(200, [&] { return get(health, asker); });
-    const Json found = json_of(get(health + "?points=2000&metrics=power_mw", asker));
+    const Json found = json_of(get(power, asker));
     ASSERT_EQ(found["series"].items().size(), 1U) << found.dump();
     EXPECT_TRUE(found["from_wall_ns"].is_string());
     const Json& series = found["series"].items()[0];
