@@ -89,9 +89,7 @@ Router& Router::add(std::string_view method, std::string_view pattern, Handler h
   return *this;
 }
 
-HttpReply Router::answer(const HttpRequest& request) const {
-  if (request.path == "*") return with_allow({.status = 204}, {"GET"});
-  const std::vector<std::string> path = split_path(request.path);
+std::vector<const Router::Route*> Router::of_path(const std::vector<std::string>& path) const {
   std::string best;
   std::vector<const Route*> found;
   for (const Route& route : routes_) {
@@ -101,13 +99,31 @@ HttpReply Router::answer(const HttpRequest& request) const {
     best = *letters;
     found.push_back(&route);
   }
+  return found;
+}
+
+bool Router::is_meant(const Route& route, const HttpRequest& request) {
+  return route.method == request.method || (request.method == "HEAD" && route.method == "GET");
+}
+
+std::optional<Router::Found> Router::find(const HttpRequest& request) const {
+  const std::vector<std::string> path = split_path(request.path);
+  for (const Route* route : of_path(path)) {
+    if (!is_meant(*route, request)) continue;
+    return Found{static_cast<size_t>(route - routes_.data()), capture(route->segments, path)};
+  }
+  return std::nullopt;
+}
+
+HttpReply Router::answer(const HttpRequest& request) const {
+  if (request.path == "*") return with_allow({.status = 204}, {"GET"});
+  const std::vector<std::string> path = split_path(request.path);
+  const std::vector<const Route*> found = of_path(path);
   if (found.empty()) return problem(404);
 
   std::vector<std::string> methods;
   for (const Route* route : found) {
-    const bool is_meant =
-        route->method == request.method || (request.method == "HEAD" && route->method == "GET");
-    if (is_meant) return route->handler(request, capture(route->segments, path));
+    if (is_meant(*route, request)) return route->handler(request, capture(route->segments, path));
     methods.push_back(route->method);
   }
   if (request.method == "OPTIONS") return with_allow({.status = 204}, methods);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,12 +44,25 @@ class Router {
 
   HttpReply answer(const HttpRequest& request) const;
 
+  // Which of the handlers answer() would call, by the order in which they were added, and with
+  // what. For those whose handlers are told more than a router knows.
+  struct Found {
+    size_t number = 0;
+    PathParameters path;
+  };
+  // Nothing: no handler is meant, and answer() says why.
+  std::optional<Found> find(const HttpRequest& request) const;
+
  private:
   struct Route {
     std::string method;
     std::vector<std::string> segments;
     Handler handler;
   };
+  // Those of the pattern that is meant, whatever their methods.
+  std::vector<const Route*> of_path(const std::vector<std::string>& path) const;
+  static bool is_meant(const Route& route, const HttpRequest& request);
+
   std::vector<Route> routes_;
 };
 
