@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
@@ -32,6 +34,7 @@
 #include "server/child_process.hpp"
 #include "server/result_file.hpp"
 #include "server/tar_stream.hpp"
+#include "server/withheld.hpp"
 #include "workbench/compare.hpp"
 #include "workbench/export_run.hpp"
 #include "workbench/group_report.hpp"
@@ -187,6 +190,13 @@ class Child {
     return put(text);
   }
 
+  // What is made for a guest is kept apart: their arguments are others.
+  std::string for_whom(std::string text) const {
+    const Json* guest = arguments_.find("guest");
+    if (guest == nullptr) return text;
+    return text_without_withheld(text, viewer_of_argument(*guest), arguments_["path"].as_string());
+  }
+
   Status make_report() const {
     workbench::ReportRequest asked;
     asked.path = arguments_["path"].as_string();
@@ -197,7 +207,8 @@ class Child {
     const workbench::ReportOutcome outcome = workbench::make_reports(asked);
     if (!outcome.failures.empty()) return outcome.failures.front();
     if (outcome.text.empty()) return {base::Code::NotFound, "there is no session"};
-    return keep(outcome.text, members_of(outcome.text));
+    const std::string text = for_whom(outcome.text);
+    return keep(text, members_of(text));
   }
 
   Status make_group() const {
@@ -205,7 +216,25 @@ class Child {
         workbench::report_group({arguments_["path"].as_string(), arguments_["by"].as_string(),
                                  arguments_["group"].as_string(), open_options()});
     if (!text) return text.status();
-    return keep(*text);
+    return keep(for_whom(*text));
+  }
+
+  // All of it has to be there before it is known what of it goes.
+  template <typename Run>
+  Status make_flame_of_guest(const Run& run, exporting::Target target) const {
+    const int memory = ::memfd_create("flame", MFD_CLOEXEC);
+    if (memory < 0) return Status::from_errno(errno, "memfd_create");
+    const fs::path name = "/proc/self/fd/" + std::to_string(memory);
+    const auto written = workbench::export_run(run, {target, name, false, progress()});
+    if (!written) return written.status();
+    std::string text(static_cast<size_t>(written->written.bytes), '\0');
+    size_t read = 0;
+    for (ssize_t got = 1; read < text.size() && got > 0; read += static_cast<size_t>(got)) {
+      got = ::pread(memory, &text[read], text.size() - read, static_cast<off_t>(read));
+      if (got < 0) return Status::from_errno(errno, "the flame graph cannot be read");
+    }
+    ::close(memory);
+    return keep(for_whom(std::move(text)));
   }
 
   Status make_export() const {
@@ -215,6 +244,7 @@ class Child {
     const auto run = workbench::open_one(path, open_options());
     if (!run) return run.status();
     if (request_["kind"].as_string() == "flame") {
+      if (arguments_.find("guest") != nullptr) return make_flame_of_guest(run->data, *target);
       if (Status headed = put_head({}); !headed) return headed;
     }
     workbench::ExportRequest asked{*target, exporting::kStandardOutput, false, progress()};

@@ -96,6 +96,7 @@ void add_dashboard_routes(Routes& routes) {
               .summary = "The dashboard",
               .answers = {{.content_type = "text/html", .description = "A page."}},
               .is_open = true,
+              .guests = Guests::Filtered,
               .handler = show_page});
   routes.add({.pattern = "/assets/{file}",
               .id = "asset",
@@ -104,6 +105,7 @@ void add_dashboard_routes(Routes& routes) {
                           {.content_type = "text/css", .description = "Likewise."},
                           {.content_type = "image/svg+xml", .description = "Likewise."}},
               .is_open = true,
+              .guests = Guests::Filtered,
               .handler = show_asset});
 }
 

@@ -59,28 +59,29 @@ Parameter limit_parameter(const char* description) {
 void add_figure_routes(Routes& routes, Services& services) {
   const auto add = [&](const char* path, const char* id, const char* summary,
                        const char* description, const char* schema,
-                       const std::vector<Parameter>& parameters, IndexHandler handler) {
+                       const std::vector<Parameter>& parameters, IndexHandler handler,
+                       bool is_of_names) {
     add_index_route(routes, services,
-                    {path, id, summary, description, schema, parameters, handler});
+                    {path, id, summary, description, schema, parameters, handler, is_of_names});
   };
   add("/kernels", "list_kernels", "Kernels by name, most time first",
       "Kernels with statistics of their durations; relative_error is that of median, p90 and p99.",
-      "KernelList", {limit_parameter("Kernels at the most.")}, list_kernels);
+      "KernelList", {limit_parameter("Kernels at the most.")}, list_kernels, true);
   add("/scopes", "list_scopes", "Scopes by name, most time first",
       "Scopes with statistics of their durations, and those that are open.", "ScopeList",
-      {limit_parameter("Scopes at the most.")}, list_scopes);
+      {limit_parameter("Scopes at the most.")}, list_scopes, true);
   add("/waits", "list_waits", "Waits of the host for the GPU, by call",
-      "Calls with statistics of how long each blocked the host.", "WaitList", {}, list_waits);
+      "Calls with statistics of how long each blocked the host.", "WaitList", {}, list_waits, true);
   add("/copies", "list_copies", "Copies and fills of memory",
       "Copies by direction, and fills: how many, how long, how many bytes.", "CopyList", {},
-      list_copies);
+      list_copies, true);
   add("/health", "show_health", "Readings of GPUs and the host, and events",
       "Of every series how many readings there are, their range and mean, and the last one; the "
       "first 200 events, and how many there are by name.",
-      "Health", {}, show_health);
+      "Health", {}, show_health, false);
   add("/ledger", "show_ledger", "Whether everything is there",
       "The ledger with its verdict, what was asked for and available, and the session's own line.",
-      "LedgerAnswer", {}, show_ledger);
+      "LedgerAnswer", {}, show_ledger, false);
 }
 
 }  // namespace gpufl::server

@@ -185,6 +185,7 @@ void add_file_routes(Routes& routes, Services& services) {
               .summary = "The files of a session's log",
               .answers = {{.description = "Windows by channel and number.",
                            .schema = schema_ref("WindowList")}},
+              .guests = Guests::OfFiles,
               .handler = [&](const Call& call) { return list_windows(services, call); }});
   routes.add({.pattern = "/api/v1/sessions/{session}/windows/{window}",
               .id = "show_window",
@@ -198,6 +199,7 @@ void add_file_routes(Routes& routes, Services& services) {
                           {.status = 206,
                            .content_type = "application/x-ndjson",
                            .description = "Likewise."}},
+              .guests = Guests::OfFiles,
               .handler = [&](const Call& call) { return show_window(services, call); }});
   routes.add({.pattern = "/api/v1/sessions/{session}/export",
               .id = "export_session",
@@ -205,6 +207,7 @@ void add_file_routes(Routes& routes, Services& services) {
               .parameters = {choice("format", exporting::target_words(), "perfetto",
                                     "As gpufl export --to; csv is an archive for tar.")},
               .answers = export_answers(),
+              .guests = Guests::OfFiles,
               .handler = [&](const Call& call) { return export_session(services, call); }});
 }
 

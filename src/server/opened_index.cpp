@@ -6,6 +6,7 @@
 
 #include "net/fields.hpp"
 #include "server/replies.hpp"
+#include "server/withheld.hpp"
 
 namespace gpufl::server {
 namespace {
@@ -23,6 +24,13 @@ net::HttpReply indexing_reply() {
   net::HttpReply reply = net::reply_with("application/json", json.dump() + "\n", 202);
   reply.headers.emplace_back("Retry-After", "1");
   return reply;
+}
+
+net::HttpReply for_guest(Services& services, const Call& call, net::HttpReply reply) {
+  const SessionPtr session = session_of(services.catalogue, call);
+  if (reply.status != 200 || reply.body.empty()) return reply;
+  const std::string folder = session ? session->dir.string() : std::string();
+  return index_reply(call.request(), text_without_withheld(reply.body, call.viewer(), folder));
 }
 
 }  // namespace
@@ -60,12 +68,15 @@ void add_index_route(Routes& routes, Services& services, const IndexRoute& route
                           {.status = 202,
                            .description = "The session is being indexed; ask again.",
                            .schema = schema_ref("Indexing")}},
-              .handler = [&services, handler = route.handler](const Call& call) {
+              .guests = Guests::OfSession,
+              .handler = [&services, handler = route.handler,
+                          is_of_names = route.is_of_names](const Call& call) {
                 net::HttpReply reply = handler(services, call);
                 // What it found damaged is made again: this request need not fail for that.
                 const bool is_failure = reply.status == 422 || reply.status == 503;
                 if (is_failure && is_damaged(services, call)) reply = handler(services, call);
-                return reply;
+                if (!call.viewer().is_guest() || is_of_names) return reply;
+                return for_guest(services, call, std::move(reply));
               }});
 }
 

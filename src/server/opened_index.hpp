@@ -33,6 +33,7 @@ struct IndexRoute {
   const char* schema;  // its name
   std::vector<Parameter> parameters;
   IndexHandler handler;
+  bool is_of_names = false;  // has nothing but names and numbers, which guests may see
 };
 void add_index_route(Routes& routes, Services& services, const IndexRoute& route);
 

@@ -72,11 +72,13 @@ std::string metrics_text(const Services& services) {
   return text;
 }
 
-net::HttpReply follow(Services& services) {
+net::HttpReply follow(Services& services, const Viewer& viewer) {
   Json greeting = Json::object();
-  greeting.set("revision", services.catalogue.revision()).set("version", GPUFL_VERSION);
+  // How often something changed is for those who may see what.
+  if (!viewer.is_guest()) greeting.set("revision", services.catalogue.revision());
+  greeting.set("version", GPUFL_VERSION);
   net::HttpReply reply;
-  reply.events = services.events.open("hello", greeting);
+  reply.events = services.events.open("hello", greeting, viewer);
   if (reply.events) return reply;
   net::HttpReply busy = net::problem(503, "Busy", "too many follow the events already");
   busy.headers.emplace_back("Retry-After", "30");
@@ -107,7 +109,8 @@ void add_operation_routes(Routes& routes, Services& services) {
        .answers = {{.content_type = "text/event-stream",
                     .description = "hello first, then session and analysis events. One stream per "
                                    "browser is enough."}},
-       .handler = [&](const Call&) { return follow(services); }});
+       .guests = Guests::Filtered,
+       .handler = [&](const Call& call) { return follow(services, call.viewer()); }});
   routes.add({.pattern = "/api/v1/openapi.json",
               .id = "openapi",
               .summary = "This description",

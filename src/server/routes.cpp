@@ -46,6 +46,20 @@ bool is_one_of(std::string_view pattern, std::string_view path) {
          path.find('/', brace) == std::string_view::npos;
 }
 
+// Nothing: the guest may ask.
+std::optional<net::HttpReply> refuse_guest(const Route& route, std::string_view session,
+                                           const Viewer& viewer) {
+  switch (route.guests) {
+    case Guests::Refused: return net::problem(404);
+    case Guests::Filtered: return std::nullopt;
+    case Guests::OfSession:
+    case Guests::OfFiles: break;
+  }
+  if (session != viewer.session) return net::problem(404);
+  if (route.guests == Guests::OfSession || viewer.sees_files) return std::nullopt;
+  return net::problem(403, net::reason_of(403), "this link is without the files of the session");
+}
+
 }  // namespace
 
 size_t count_characters(std::string_view text) {
@@ -135,14 +149,26 @@ std::string mistake_in_query(const net::NamedTexts& query, const std::vector<Par
 }
 
 void Routes::add(Route route) {
-  router_.add(route.method, route.pattern,
-              [handler = route.handler, parameters = route.parameters](
-                  const net::HttpRequest& request, const net::PathParameters& path) {
-                const std::string mistake = mistake_in_query(request.query, parameters);
-                if (!mistake.empty()) return net::problem(400, "Wrong parameter", mistake);
-                return handler(Call(request, path));
-              });
+  // Handlers are called by answer(), which knows who looks.
+  router_.add(route.method, route.pattern, [](const net::HttpRequest&, const net::PathParameters&) {
+    return net::problem(404);
+  });
   routes_.push_back(std::move(route));
+}
+
+net::HttpReply Routes::answer(const net::HttpRequest& request, const Viewer& viewer) const {
+  const auto found = router_.find(request);
+  // Which methods there are is nothing for guests.
+  if (!found) return viewer.is_guest() ? net::problem(404) : router_.answer(request);
+  const Route& route = routes_[found->number];
+  if (viewer.is_guest()) {
+    if (auto refusal = refuse_guest(route, found->path["session"], viewer)) {
+      return std::move(*refusal);
+    }
+  }
+  const std::string mistake = mistake_in_query(request.query, route.parameters);
+  if (!mistake.empty()) return net::problem(400, "Wrong parameter", mistake);
+  return route.handler(Call(request, found->path, viewer));
 }
 
 bool Routes::is_open(std::string_view path) const {

@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "net/http_message.hpp"
 #include "net/router.hpp"
+#include "server/viewer.hpp"
 
 // The table of everything that is served. Routing, the checks of parameters and the OpenAPI
 // document are all made from it, so that none of them can say something else. Filled on one thread,
@@ -61,10 +62,12 @@ base::Json named_schemas();
 // A request that passed the checks of its route.
 class Call {
  public:
-  Call(const net::HttpRequest& request, const net::PathParameters& path)
-      : request_(request), path_(path) {}
+  Call(const net::HttpRequest& request, const net::PathParameters& path, const Viewer& viewer = {})
+      : request_(request), path_(path), viewer_(viewer) {}
 
   const net::HttpRequest& request() const { return request_; }
+  // Who looks at the answer.
+  const Viewer& viewer() const { return viewer_; }
   // What a "{name}" of the pattern stood for.
   const std::string& path(std::string_view name) const { return path_[name]; }
   std::optional<std::string> text(std::string_view name) const;
@@ -75,6 +78,15 @@ class Call {
  private:
   const net::HttpRequest& request_;
   const net::PathParameters& path_;
+  const Viewer viewer_;
+};
+
+// What guests of one session may ask of a route (server/viewer.hpp).
+enum class Guests : uint8_t {
+  Refused,    // nothing: for them it is not there
+  OfSession,  // about their session, which the path names as {session}
+  OfFiles,    // likewise, if they were given the files of its log
+  Filtered,   // its handler leaves out what they may not see
 };
 
 struct Route {
@@ -86,6 +98,7 @@ struct Route {
   std::vector<Answer> answers = {};
   std::string body_schema = {};  // of a JSON body; empty: the request has none
   bool is_open = false;          // is answered without a token
+  Guests guests = Guests::Refused;
   std::function<net::HttpReply(const Call&)> handler = {};
 };
 
@@ -95,7 +108,8 @@ class Routes {
   const std::vector<Route>& all() const { return routes_; }
 
   // 400 where the query is not what the route's table says; 404 and 405 as net::Router.
-  net::HttpReply answer(const net::HttpRequest& request) const { return router_.answer(request); }
+  // What a guest may not see is answered as what is not there.
+  net::HttpReply answer(const net::HttpRequest& request, const Viewer& viewer = {}) const;
   // Whether a path may be asked for without a token.
   bool is_open(std::string_view path) const;
   // OpenAPI 3.1 of all routes under /api/.

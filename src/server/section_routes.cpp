@@ -10,6 +10,7 @@
 #include "server/replies.hpp"
 #include "server/services.hpp"
 #include "server/session_stamp.hpp"
+#include "server/withheld.hpp"
 #include "workbench/group_report.hpp"
 
 namespace gpufl::server {
@@ -67,6 +68,7 @@ AnalysisState ask_what_fits(Services& services, const std::vector<SessionPtr>& s
 AnalysisState ask_report(Services& services, const Call& call, const SessionPtr& session,
                          const std::string& kind = "report", Json arguments = Json::object()) {
   arguments.set("path", session->dir.string());
+  if (call.viewer().is_guest()) arguments.set("guest", guest_argument(call.viewer()));
   const auto from = call.integer("from"), to = call.integer("to");
   if (!from && !to) return ask_what_fits(services, {session}, kind, std::move(arguments));
   if (from && to && *from >= *to) {
@@ -179,9 +181,10 @@ Parameter grouping_parameter() {
 net::HttpReply show_flame(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
-  return analysis_reply(call.request(),
-                        services.analysis.ask(about(services, session, "flame",
-                                                    Json::object().set("format", "speedscope"))));
+  Json arguments = Json::object().set("format", "speedscope");
+  if (call.viewer().is_guest()) arguments.set("guest", guest_argument(call.viewer()));
+  return analysis_reply(call.request(), services.analysis.ask(about(services, session, "flame",
+                                                                    std::move(arguments))));
 }
 
 // "a,b,c" as sessions; the first id that names none goes to `unknown`.
@@ -285,6 +288,7 @@ void add_section_routes(Routes& routes, Services& services) {
        .answers = {{.description = "Their names and sizes, and whether they are of all there is.",
                     .schema = schema_ref("SectionList")},
                    accepted_answer()},
+       .guests = Guests::OfSession,
        .handler = bound(list_sections)});
   routes.add({.pattern = "/api/v1/sessions/{session}/sections/{section}",
               .id = "show_section",
@@ -293,6 +297,7 @@ void add_section_routes(Routes& routes, Services& services) {
               .answers = {{.description = "As docs/reference/report-json.md describes it.",
                            .schema = schema_ref("Section")},
                           accepted_answer()},
+              .guests = Guests::OfSession,
               .handler = bound(show_section)});
   routes.add({.pattern = "/api/v1/sessions/{session}/report",
               .id = "show_report",
@@ -300,6 +305,7 @@ void add_section_routes(Routes& routes, Services& services) {
               .parameters = range_parameters(),
               .answers = {{.description = "The report.", .schema = schema_ref("Report")},
                           accepted_answer()},
+              .guests = Guests::OfSession,
               .handler = bound(show_report)});
   routes.add(
       {.pattern = "/api/v1/runs/{run}/report",
@@ -317,6 +323,7 @@ void add_section_routes(Routes& routes, Services& services) {
        .answers = {{.description = "Who launches it; lines and instructions with their samples.",
                     .schema = schema_ref("KernelCode")},
                    accepted_answer()},
+       .guests = Guests::OfSession,
        .handler = bound(show_code)});
   routes.add(
       {.pattern = "/api/v1/sessions/{session}/group",
@@ -328,12 +335,14 @@ void add_section_routes(Routes& routes, Services& services) {
                                    "time first, and what is left out.",
                     .schema = schema_ref("GroupReport")},
                    accepted_answer()},
+       .guests = Guests::OfSession,
        .handler = bound(show_group)});
   routes.add({.pattern = "/api/v1/sessions/{session}/flame",
               .id = "show_flame",
               .summary = "Flame graphs in the format of speedscope",
               .answers = {{.description = "A speedscope document.", .schema = schema_ref("Flame")},
                           accepted_answer()},
+              .guests = Guests::OfSession,
               .handler = bound(show_flame)});
   add_comparisons(routes, services);
 }

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "server/withheld.hpp"
+
 namespace gpufl::server {
 namespace {
 
@@ -40,6 +42,15 @@ Json session_json(const SessionEntry& session, const Json& notes) {
   }
   json.set("devices", std::move(devices));
   return json.set("tags", notes["tags"].is_array() ? notes["tags"] : Json::array());
+}
+
+Json guest_session_json(const SessionEntry& session, const Viewer& viewer) {
+  Json json = without_withheld(session_json(session, {}), viewer, session.dir.string());
+  // How many sessions there are is seen from the names of their folders.
+  json.set("path", ".");
+  // What is said of files names them.
+  if (json.find("problem") != nullptr) json.set("problem", "not all of it can be read");
+  return json;
 }
 
 Json change_json(const Change& change) {

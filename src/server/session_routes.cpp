@@ -12,6 +12,7 @@
 #include "server/services.hpp"
 #include "server/session_json.hpp"
 #include "server/session_query.hpp"
+#include "server/withheld.hpp"
 
 namespace gpufl::server {
 namespace {
@@ -21,7 +22,25 @@ using base::Json;
 constexpr int64_t kMostOnPage = 1000;
 constexpr int64_t kOnPage = 100;
 
+// A session as whoever asks may see it. What users wrote down is not for guests.
+Json shown_session(const Services& services, const SessionEntry& session, const Viewer& viewer) {
+  return viewer.is_guest() ? guest_session_json(session, viewer)
+                           : session_json(session, services.notes.read_notes(session.id));
+}
+
+// Whatever a guest looks for, so that the number of matches does not tell what they may not see.
+net::HttpReply list_only_session(const Services& services, const Call& call) {
+  const SessionPtr session = services.catalogue.find(call.viewer().session);
+  Json sessions = Json::array();
+  if (session) sessions.push(shown_session(services, *session, call.viewer()));
+  Json json = Json::object();
+  json.set("matches", static_cast<uint64_t>(sessions.items().size()));
+  json.set("sessions", std::move(sessions));
+  return json_reply(call.request(), json.set("next_cursor", Json()));
+}
+
 net::HttpReply list_sessions(const Services& services, const Call& call) {
+  if (call.viewer().is_guest()) return list_only_session(services, call);
   SessionQuery query;
   query.text = call.text("q", "");
   query.state = call.text("state", "");
@@ -57,14 +76,17 @@ net::HttpReply list_sessions(const Services& services, const Call& call) {
 net::HttpReply show_session(const Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
-  const Json notes = services.notes.read_notes(session->id);
-  Json json = session_json(*session, notes);
+  const Viewer& viewer = call.viewer();
+  Json json = shown_session(services, *session, viewer);
   if (session->listed.found.is_readable()) {
-    json.set("header", session->listed.found.header.to_json());
+    const Json header = session->listed.found.header.to_json();
+    json.set("header",
+             viewer.is_guest() ? without_withheld(header, viewer, session->dir.string()) : header);
   }
   Json devices = Json::array();
   for (const Json& device : session->listed.devices) devices.push(device);
   json.set("device_lines", std::move(devices));
+  const Json notes = viewer.is_guest() ? Json() : services.notes.read_notes(session->id);
   json.set("note", notes["text"].is_string() ? notes["text"] : Json(""));
   return json_reply(call.request(), json);
 }
@@ -275,12 +297,14 @@ void add_session_routes(Routes& routes, Services& services) {
             text_parameter("cursor", "next_cursor of the page before.")},
        .answers = {{.description = "Sessions, and how many match on all pages.",
                     .schema = schema_ref("SessionList")}},
+       .guests = Guests::Filtered,
        .handler = bound(list_sessions)});
   routes.add({.pattern = "/api/v1/sessions/{session}",
               .id = "show_session",
               .summary = "One session",
               .answers = {{.description = "The session, with the first line of its log.",
                            .schema = schema_ref("SessionDetail")}},
+              .guests = Guests::OfSession,
               .handler = bound(show_session)});
 }
 

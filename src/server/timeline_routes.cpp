@@ -241,12 +241,13 @@ Parameter width_parameter() {
 void add_timeline_routes(Routes& routes, Services& services) {
   const auto add = [&](const char* path, const char* id, const char* summary,
                        const char* description, const char* schema,
-                       const std::vector<Parameter>& parameters, IndexHandler function) {
+                       const std::vector<Parameter>& parameters, IndexHandler function,
+                       bool is_of_names) {
     add_index_route(routes, services,
-                    {path, id, summary, description, schema, parameters, function});
+                    {path, id, summary, description, schema, parameters, function, is_of_names});
   };
   add("/tracks", "list_tracks", "Tracks of the timeline, and series of readings",
-      "Tracks with their rows, events and time; series.", "TrackList", {}, show_tracks);
+      "Tracks with their rows, events and time; series.", "TrackList", {}, show_tracks, true);
   add("/tiles", "show_tile", "A stretch of the timeline as a picture of some width",
       "For each row of each track its events, or, where there are many, how many begin in each "
       "step "
@@ -256,10 +257,11 @@ void add_timeline_routes(Routes& routes, Services& services) {
                         integer("max_events", 0, 100'000, 2000,
                                 "A row with more events in the range is shown in steps."),
                         tracks_parameter()}),
-      show_tile);
+      show_tile, true);
   add("/series", "show_series", "Readings over time as a picture of some width",
       "For each series the least, the most, the mean and the last reading of each step.",
-      "SeriesTile", range_parameters({width_parameter(), ids_parameter("series")}), show_series);
+      "SeriesTile", range_parameters({width_parameter(), ids_parameter("series")}), show_series,
+      true);
   add("/events", "list_events", "Events that are in a range or reach into it",
       "Events in the order of their starts, so those that began before the range come first; "
       "next_from is starts_from of the next page.",
@@ -267,7 +269,7 @@ void add_timeline_routes(Routes& routes, Services& services) {
       range_parameters(
           {moment("starts_from", "Only those that begin then or later, for the next page."),
            integer("limit", 1, kMostEvents, 1000, "Events of a page."), tracks_parameter()}),
-      list_events);
+      list_events, true);
   add("/launches", "list_launches", "Launches of one kernel",
       "As columns, in the order of their starts: start_ns as differences, `track` as places in "
       "`tracks`. `count`: of the whole session. next_from is starts_from of the next page, which a "
@@ -277,22 +279,22 @@ void add_timeline_routes(Routes& routes, Services& services) {
           {kernel_parameter(),
            moment("starts_from", "Only those that begin then or later, for the next page."),
            integer("limit", 1, kMostEvents, 1000, "Launches of a page.")}),
-      list_launches);
+      list_launches, true);
   add("/events/{event}", "show_event", "One event with everything that the log has of it",
-      "The row of the log.", "EventDetail", {}, show_event);
+      "The row of the log.", "EventDetail", {}, show_event, false);
   add("/selection", "show_selection", "What a range adds up to",
       "Of each track how many events begin in the range, how many reach into it from before, how "
       "much of it both take, and which names take the most.",
       "Selection",
       range_parameters(
           {integer("names", 0, kMostNames, 20, "Names of a track."), tracks_parameter()}),
-      show_selection);
+      show_selection, true);
   add("/search", "search_events", "Where a name occurs",
       "How many events have a name that contains the text, and the next of them.", "SearchAnswer",
       {required_text("q", "A part of the name; upper and lower case are the same."),
        moment("after", "Where to look from; left out: one of the session's ends."),
        choice("direction", {"forward", "backward"}, "forward", "Which way to look.")},
-      search);
+      search, true);
 }
 
 }  // namespace gpufl::server
