@@ -210,6 +210,7 @@ Status People::load() {
   }
   if (asked) asked = load_keys(*now);
   if (asked) asked = load_logins(*now);
+  if (asked) asked = load_shares(*now);
   if (!asked) return asked;
   publish(std::move(now));
   number_ = *number;

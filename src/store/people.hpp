@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "base/status.hpp"
 #include "sqlite/database.hpp"
+#include "store/share.hpp"
 #include "store/sqlite_catalogue.hpp"
 
 // Who may use a store, and how they show who they are. Secrets are kept as hashes only. Lookups go
@@ -90,11 +92,17 @@ struct Directory {
   std::map<std::string, Login, std::less<>> logins;           // likewise
   std::map<Identity, int64_t> identities;                     // users
   std::map<std::pair<Claim, std::string>, int64_t> expected;  // users who have not come yet
+  std::map<std::string, Share, std::less<>> shares;           // by their ids
+  std::set<int64_t> sharing;                                  // workspaces whose links count
 
   // Null: there is no such key or login, or it counts no more.
   const ApiKey* key_of(std::string_view secret, int64_t now_ms) const;
   const User* user_of(std::string_view secret, int64_t now_ms) const;
   const User* user_named(std::string_view name) const;
+  // Likewise of links: by their ids, and of whoever shows a link's token or its cookie.
+  const Share* share_named(std::string_view id, int64_t now_ms) const;
+  const Share* share_by_token(std::string_view token, int64_t now_ms) const;
+  const Share* share_by_cookie(std::string_view id, std::string_view cookie, int64_t now_ms) const;
   const std::string* name_of(int64_t workspace) const;
   // Nothing: an admin has linked or expects nobody like that. A value is compared as Claim says.
   std::optional<int64_t> user_with(const Identity& identity) const;
@@ -153,6 +161,20 @@ class People {
   // When each was used last.
   base::Status note_uses(const std::map<int64_t, int64_t>& time_ms_by_key);
 
+  // Whether links to sessions of the workspace can be made, and count. Off: all that there are end.
+  base::Status set_sharing(int64_t workspace, bool is_on);
+  // The token, which is not kept.
+  struct NewShare {
+    std::string id, token;
+  };
+  // PermissionDenied: links are off. LimitReached: there are enough. NotFound: there is no such
+  // session.
+  base::Result<NewShare> add_share(const Share& share);
+  // NotFound: the workspace has no such link.
+  base::Status revoke_share(int64_t workspace, std::string_view id);
+  // When each was opened last.
+  base::Status note_share_uses(const std::map<std::string, int64_t>& time_ms_by_share);
+
   // A cookie's secret.
   base::Result<std::string> log_in(int64_t user, int64_t expires_ms);
   base::Status log_out(std::string_view secret);
@@ -192,6 +214,7 @@ class People {
   base::Status load();
   base::Status load_keys(Directory& now);
   base::Status load_logins(Directory& now);
+  base::Status load_shares(Directory& now);
   void publish(std::shared_ptr<Directory> now);
   base::Status change(std::string_view sql, sqlite::Values values);
   // All of it or nothing, and the directory with it.

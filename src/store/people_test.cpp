@@ -288,11 +288,12 @@ TEST(PeopleSchemaTest, AnOlderStoreIsBroughtUpToDate) {
     std::vector<std::string> triggers;
     ASSERT_TRUE((*older)->query("SELECT name FROM sqlite_master WHERE type = 'trigger'", {},
                                 [&](const auto& row) { triggers.emplace_back(row.text(0)); }));
-    EXPECT_EQ(triggers.size(), 21U);
+    EXPECT_EQ(triggers.size(), 29U);
     std::string script;
     for (const std::string& name : triggers) script += "DROP TRIGGER " + name + ";";
     script +=
-        "DROP TABLE identities; DROP TABLE expected_identities; DROP TABLE directory_number;"
+        "DROP TABLE shares; DROP TABLE sharing; DROP TABLE identities; DROP TABLE "
+        "expected_identities; DROP TABLE directory_number;"
         "ALTER TABLE invitations DROP COLUMN makes_admin;"
         "UPDATE schema_version SET version = 1 WHERE part = 'people'";
     ASSERT_TRUE((*older)->run_script(script.c_str()));
