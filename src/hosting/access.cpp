@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "hosting/shared_path.hpp"
 #include "net/endpoint.hpp"
 #include "net/fields.hpp"
 
@@ -36,6 +37,11 @@ net::HttpReply unauthorized() {
       "log in, or send a key as 'Authorization: Bearer gpfl_...'; keys expire and can be revoked");
   reply.headers.emplace_back("WWW-Authenticate", "Bearer");
   return reply;
+}
+
+net::HttpReply no_such_link() {
+  return net::problem(401, "The link does not count",
+                      "it has expired, or somebody has ended it; ask whoever sent it");
 }
 
 net::HttpReply not_found() { return net::problem(404); }
@@ -111,8 +117,44 @@ store::DirectoryPtr Access::directory_with(std::string_view key, int64_t now_ms)
   return people_.directory();
 }
 
+std::string Access::share_cookie_name(const net::HttpRequest& request) const {
+  // The prefix that pins a cookie to its host is for those of all paths only.
+  const bool is_secure = own_.is_secure(request.header("Host"));
+  return (is_secure ? "__Secure-gpufl_shared_" : "gpufl_shared_") + port_;
+}
+
+std::string Access::set_share_cookie(const net::HttpRequest& request, const std::string& share,
+                                     const std::string& secret, int64_t max_age_s) const {
+  std::string path = own_.cookie_path();
+  if (path.ends_with('/')) path.pop_back();
+  path += std::string(kSharedFolder) + "/" + share + "/";
+  return net::set_cookie(share_cookie_name(request), secret, path, max_age_s,
+                         own_.is_secure(request.header("Host")));
+}
+
+Caller Access::guest_of(const net::HttpRequest& request, int64_t now_ms) const {
+  const store::DirectoryPtr directory = people_.directory();
+  const std::string_view id = split_shared_path(request.path).share;
+  Caller caller;
+  for (const std::string& secret : net::cookies_of(request, share_cookie_name(request))) {
+    const store::Share* share = directory->share_by_cookie(id, secret, now_ms);
+    if (share == nullptr) continue;
+    caller.kind = Caller::Kind::Guest;
+    caller.name = "guest";
+    caller.workspace = share->workspace;
+    caller.share = share->id;
+    caller.viewer = {.session = share->session,
+                     .sees_source = share->with_source,
+                     .sees_command = share->with_command,
+                     .sees_files = share->with_files};
+    break;
+  }
+  return caller;
+}
+
 Caller Access::caller_of(const net::HttpRequest& request) const {
   const int64_t now = now_ms();
+  if (is_shared_path(request.path)) return guest_of(request, now);
   Caller caller;
   // Who shows a key means it, whatever cookie the browser adds. Names and passwords of other kinds
   // are for the proxy before this server.
@@ -144,6 +186,9 @@ Caller Access::caller_of(const net::HttpRequest& request) const {
 
 bool Access::still_counts(const Caller& caller, const std::string& cookie) const {
   const store::DirectoryPtr directory = people_.directory();
+  if (caller.kind == Caller::Kind::Guest) {
+    return directory->share_named(caller.share, now_ms()) != nullptr;
+  }
   if (caller.kind == Caller::Kind::Key) {
     for (const auto& [hash, key] : directory->keys) {
       if (key.id == caller.id) return key.is_valid(now_ms());
@@ -164,7 +209,8 @@ std::optional<net::HttpReply> Access::refuse(const net::HttpRequest& request, co
   // No page can make a browser send a key, and who shows one has no cookie: the rest is about
   // those.
   if (caller.kind == Caller::Kind::Key) return std::nullopt;
-  if (!is_open && !server::bearer_of(request).empty()) return unauthorized();
+  const bool is_for_guests = is_shared_path(request.path);
+  if (!is_open && !is_for_guests && !server::bearer_of(request).empty()) return unauthorized();
   if (!own_.is_known_host(request.header("Host"))) {
     return net::problem(421, "Unknown host",
                         "this server answers to localhost with its port, and to the host of "
@@ -178,7 +224,8 @@ std::optional<net::HttpReply> Access::refuse(const net::HttpRequest& request, co
                         "pages of other sites may not use this server");
   }
   if (is_open) return std::nullopt;
-  if (caller.kind == Caller::Kind::Nobody) return unauthorized();
+  if (caller.kind == Caller::Kind::Nobody) return is_for_guests ? no_such_link() : unauthorized();
+  if (is_for_guests && changes) return forbidden("a link is for reading");
   // Browsers say where a request that changes something comes from.
   const bool says_origin = request.has_header("Origin") || request.has_header("Sec-Fetch-Site");
   if (changes && !says_origin) {
@@ -197,6 +244,16 @@ std::string Access::set_cookie(const net::HttpRequest& request, const std::strin
 std::map<int64_t, int64_t> Access::take_uses() {
   const std::lock_guard lock(mutex_);
   return std::exchange(uses_, {});
+}
+
+void Access::note_share_use(const std::string& share) {
+  const std::lock_guard lock(mutex_);
+  share_uses_[share] = now_ms();
+}
+
+std::map<std::string, int64_t> Access::take_share_uses() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(share_uses_, {});
 }
 
 }  // namespace gpufl::hosting

@@ -29,6 +29,7 @@ bool is_allowed(Need need, const Asker& asker, bool is_of_workspace) {
   switch (need) {
     case Need::Nothing: return true;
     case Need::Person: return asker.is_person;
+    case Need::Guest: return false;  // share_test.cpp
     case Need::Sender: return asker.may_send;
     case Need::AnyKey: return asker.is_key;
     case Need::Reader: return is_of_workspace && asker.may_read;

@@ -5,8 +5,12 @@ const part = (id) => document.getElementById(id);
 const fragment = new URLSearchParams(location.hash.slice(1));
 const invitation = fragment.get("invitation");
 const failure = fragment.get("login");
-// It counts once, and is nobody else's; and nobody wants to see a failure again.
-if (invitation || failure) history.replaceState(null, "", location.pathname);
+const shared = fragment.get("shared"); // the token of a link to a session; empty: the link has ended
+// It counts once, and is nobody else's; a token is nothing for a history; and nobody wants to see a
+// failure again.
+if (invitation || failure || shared !== null) history.replaceState(null, "", location.pathname);
+// Where this page is open already, a link changes no more than the fragment.
+addEventListener("hashchange", () => location.reload());
 
 // Why a login by way of the provider failed.
 const failures = new Map([
@@ -83,6 +87,13 @@ const showLogin = async () => {
 if (failure) part("message").textContent = failures.get(failure) || "The login failed. Try again.";
 if (invitation) {
   show("invitation");
+} else if (shared !== null) {
+  ask("shared", { token: shared }).then(
+    ({ page }) => location.replace(page),
+    (error) => {
+      part("message").textContent = "This link does not count: " + error.message;
+    },
+  );
 } else {
   ask("me").then(showAccount, showLogin);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/units.hpp"
+
 namespace gpufl::hosting {
 namespace {
 
@@ -20,6 +22,9 @@ std::optional<net::HttpReply> refuse(Need need, const Caller& caller, int64_t wo
     case Need::Person:
       if (caller.kind != Kind::Person) return forbidden("keys may not do this");
       return std::nullopt;
+    case Need::Guest:
+      if (caller.kind == Kind::Guest) return std::nullopt;
+      return not_found();
     case Need::Sender:
       if (caller.kind == Kind::Key && caller.scope == store::Scope::Ingest) return std::nullopt;
       return forbidden("this takes a key with the scope 'ingest'");
@@ -91,6 +96,22 @@ net::HttpReply problem_with(int status, std::string_view detail, const Json& mem
 
 net::HttpReply json(const Json& document, int status) {
   return net::reply_with("application/json", document.dump() + "\n", status);
+}
+
+net::HttpReply outcome_reply(const base::Status& status, HostedServices& services) {
+  switch (status.code()) {
+    case base::Code::Ok: return {.status = 204};
+    case base::Code::NotFound: return not_found();
+    case base::Code::InvalidArgument:
+      return net::problem(400, net::reason_of(400), status.message());
+    case base::Code::PermissionDenied:
+    case base::Code::LimitReached: return net::problem(409, net::reason_of(409), status.message());
+    default: services.complain(status.message()); return net::problem(503);
+  }
+}
+
+Json time_json(int64_t time_ms) {
+  return time_ms == 0 ? Json() : Json(text::utc(time_ms * 1'000'000));
 }
 
 std::optional<Json> object_in(const net::HttpRequest& request, net::HttpReply& reply) {

@@ -87,6 +87,7 @@ struct HostedServices {
   RateLimiter key_pieces;                  // of each key: a host is what the sender says it is
   RateLimiter tries{Rate{10.0 / 60, 10}};  // to log in, of each name from each network
   RateLimiter tries_of_networks{Rate{5, 120}};
+  RateLimiter guests{Rate{50, 500}};  // requests, of each link
   // A hash of a password takes 32 MiB and a core for a while.
   Places hashes{2, 8, std::chrono::milliseconds(5000)};
   OidcProvider* oidc = nullptr;  // null: nobody logs in by way of one
@@ -97,6 +98,7 @@ void add_ingest_routes(HostedRoutes& routes, HostedServices& services);
 void add_account_routes(HostedRoutes& routes, HostedServices& services);
 void add_oidc_routes(HostedRoutes& routes, HostedServices& services);
 void add_workspace_routes(HostedRoutes& routes, HostedServices& services);
+void add_share_routes(HostedRoutes& routes, HostedServices& services);
 
 // Where the body of such a request goes; nothing: into memory.
 net::HeadVerdict verdict_on_body(const net::HttpRequest& head, const Caller& caller,
@@ -105,6 +107,10 @@ net::HeadVerdict verdict_on_body(const net::HttpRequest& head, const Caller& cal
 // A problem with members of its own.
 net::HttpReply problem_with(int status, std::string_view detail, const base::Json& members);
 net::HttpReply json(const base::Json& document, int status = 200);
+// What became of a change: 204, what is wrong with it, or 503 where it is our fault.
+net::HttpReply outcome_reply(const base::Status& status, HostedServices& services);
+// As text; 0: null.
+base::Json time_json(int64_t time_ms);
 // A JSON object; nothing: `reply` says why not.
 std::optional<base::Json> object_in(const net::HttpRequest& request, net::HttpReply& reply);
 

@@ -17,6 +17,7 @@
 
 #include "hosting/file_limit.hpp"
 #include "hosting/pages.hpp"
+#include "hosting/shared_path.hpp"
 #include "hosting/site_list.hpp"
 #include "hosting/streams.hpp"
 #include "net/target.hpp"
@@ -106,6 +107,7 @@ class RunningHostedServer : public HostedServer {
     add_account_routes(*routes_, *services_);
     add_oidc_routes(*routes_, *services_);
     add_workspace_routes(*routes_, *services_);
+    add_share_routes(*routes_, *services_);
     make_sites();
     if (Status made = make_first_link(); !made) return made;
     house_ = std::thread([this] { keep_house(); });
@@ -161,8 +163,9 @@ class RunningHostedServer : public HostedServer {
   // Who opens the page of a workspace without a cookie is led to where they get one.
   net::HttpReply to_login(const net::HttpRequest& head, const Caller& caller,
                           net::HttpReply refusal) const {
+    const bool is_for_guests = is_shared_path(head.path);
     const bool is_page = refusal.status == 401 && caller.kind == Caller::Kind::Nobody &&
-                         head.method == "GET" && head.path.starts_with("/w/") &&
+                         head.method == "GET" && (head.path.starts_with("/w/") || is_for_guests) &&
                          server::bearer_of(head).empty() &&
                          head.header("Accept").find("text/html") != std::string::npos;
     if (!is_page) return refusal;
@@ -170,8 +173,38 @@ class RunningHostedServer : public HostedServer {
     // As many steps up as the path is deep, so that it holds below a proxy's prefix.
     std::string up = "./";
     for (const char c : std::string_view(head.path).substr(1)) up += c == '/' ? "../" : "";
-    reply.headers.emplace_back("Location", up);
+    // A link without a token: the page says that it does not count.
+    reply.headers.emplace_back("Location", is_for_guests ? up + "#shared=" : up);
     return reply;
+  }
+
+  // What guests see of a workspace, at the address of their link.
+  net::HttpReply answer_guest(const net::HttpRequest& request, const Caller& caller) {
+    if (const int wait = services_->guests.take(caller.share); wait > 0) {
+      net::HttpReply busy =
+          net::problem(429, net::reason_of(429), "too many requests by this link");
+      busy.headers.emplace_back("Retry-After", std::to_string(wait));
+      return busy;
+    }
+    net::HttpRequest asked = request;
+    asked.path = split_shared_path(request.path).rest;
+    // Addresses of the page are relative to its folder.
+    if (asked.path.empty()) return not_found();
+    const auto site = sites_.find(caller.workspace);
+    if (!site) return net::problem(503);
+    net::HttpReply reply = site->routes().answer(asked, caller.viewer);
+    if (reply.status >= 400) reply = without_detail(std::move(reply));
+    return streams_.watch(std::move(reply),
+                          [this, caller] { return access_->still_counts(caller, {}); });
+  }
+
+  // What goes wrong names files and folders. Those who may know find it in their own answers.
+  static net::HttpReply without_detail(net::HttpReply reply) {
+    net::HttpReply plain = net::problem(reply.status);
+    if (const std::string* wait = net::find_header(reply.headers, "Retry-After")) {
+      plain.headers.emplace_back("Retry-After", *wait);
+    }
+    return plain;
   }
 
   // Pages of a workspace have addresses relative to its folder.
@@ -192,6 +225,7 @@ class RunningHostedServer : public HostedServer {
       return std::move(*refusal);
     }
     if (routes_->has(request)) return routes_->answer(request);
+    if (caller.kind == Caller::Kind::Guest) return answer_guest(request, caller);
     const auto target = target_of(request, caller);
     if (!target) return to_folder(request, caller);
     const bool knows_of_it = caller.kind == Caller::Kind::Key
@@ -254,7 +288,10 @@ class RunningHostedServer : public HostedServer {
         streams_.end_unwanted();
       }
       // After whoever may do no more has been stopped: these wait for the disk and other programs.
-      if (round % kKeyUseRounds == 0 || is_last) (void)people_->note_uses(access_->take_uses());
+      if (round % kKeyUseRounds == 0 || is_last) {
+        (void)people_->note_uses(access_->take_uses());
+        (void)people_->note_share_uses(access_->take_share_uses());
+      }
       services_->audit.flush();
       if (!is_last) note_expired();
       lock.lock();
@@ -307,7 +344,10 @@ Status check_address(const HostedOptions& options) {
   }
   if (!server.public_url) return {};
   const std::string first = server.public_url->path.substr(0, server.public_url->path.find('/', 1));
-  if (first != "/w" && first != "/account.js" && first != "/account.css") return {};
+  if (first != "/w" && first != kSharedFolder && first != "/account.js" &&
+      first != "/account.css") {
+    return {};
+  }
   return {Code::InvalidArgument, "--public-url has a path that is the server's own: " + first};
 }
 

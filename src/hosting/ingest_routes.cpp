@@ -306,8 +306,8 @@ std::optional<net::HttpReply> refuse_piece(const net::HttpRequest& head, const C
 net::HeadVerdict verdict_on_body(const net::HttpRequest& head, const Caller& caller,
                                  HostedServices& services) {
   net::HeadVerdict verdict;
-  verdict.is_trusted = caller.kind != Caller::Kind::Nobody;
-  // Strangers have names and passwords to send.
+  verdict.is_trusted = caller.kind == Caller::Kind::Key || caller.kind == Caller::Kind::Person;
+  // Strangers have names and passwords to send, or a link's token; guests have nothing.
   if (!verdict.is_trusted) verdict.body_bytes = kStrangersBytes;
   if (head.method != "POST" || head.path != kStream) return verdict;
   if (caller.kind != Caller::Kind::Key || caller.scope != store::Scope::Ingest) {

@@ -122,6 +122,10 @@ class HostTest : public ::testing::Test {
   // All files of a session, as an uploader sends them.
   void send_session(const std::string& key, const std::string& id) {
     store::testing::write_session(folder_.path() / id, id, 2, 50);
+    send_files(key, id);
+  }
+  // Those of a session that is written already.
+  void send_files(const std::string& key, const std::string& id) {
     for (const std::string& name : format::testing::file_names(folder_.path() / id)) {
       const std::string bytes = format::testing::read_text(folder_.path() / id / name);
       const auto parsed = format::parse_file_name(name);

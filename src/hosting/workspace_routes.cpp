@@ -5,12 +5,10 @@
 #include <vector>
 
 #include "hosting/hosted_routes.hpp"
-#include "text/units.hpp"
 
 namespace gpufl::hosting {
 namespace {
 
-using base::Code;
 using base::Json;
 using base::Status;
 using store::ApiKey;
@@ -21,20 +19,6 @@ constexpr int64_t kMostDays = 3650;
 constexpr size_t kLongestLabel = 100;
 constexpr int64_t kMostAudit = 1000;
 constexpr size_t kMostReceived = 500;
-
-Json time_json(int64_t time_ms) {
-  return time_ms == 0 ? Json() : Json(text::utc(time_ms * 1'000'000));
-}
-
-net::HttpReply reply_to(const Status& status, HostedServices& services) {
-  if (status) return net::HttpReply{.status = 204};
-  if (status.code() == Code::NotFound) return not_found();
-  if (status.code() == Code::InvalidArgument) {
-    return net::problem(400, net::reason_of(400), status.message());
-  }
-  services.complain(status.message());
-  return net::problem(503);
-}
 
 Json key_json(const ApiKey& key) {
   return Json::object()
@@ -86,7 +70,7 @@ net::HttpReply make_key(const HostedCall& asked, HostedServices& services) {
     return net::problem(400, "Wrong key", "label is a text of 1 to 100 characters");
   }
   const auto made = services.people.add_key(key);
-  if (!made) return reply_to(made.status(), services);
+  if (!made) return outcome_reply(made.status(), services);
   services.audit.write(asked.workspace, asked.caller.name, "key made",
                        std::to_string(made->id) + " " + key.label);
   return json(Json::object().set("id", std::to_string(made->id)).set("key", made->text), 201);
@@ -101,7 +85,7 @@ net::HttpReply revoke_key(const HostedCall& asked, HostedServices& services) {
     if (revoked) {
       services.audit.write(asked.workspace, asked.caller.name, "key revoked", id);
     }
-    return reply_to(revoked, services);
+    return outcome_reply(revoked, services);
   }
   return not_found();
 }
@@ -142,12 +126,12 @@ net::HttpReply set_role(const HostedCall& asked, HostedServices& services) {
     services.audit.write(asked.workspace, asked.caller.name, "role set",
                          user->name + " " + (role ? word.as_string() : "none"));
   }
-  return reply_to(set, services);
+  return outcome_reply(set, services);
 }
 
 net::HttpReply list_quarantine(const HostedCall& asked, HostedServices& services) {
   const auto aside = services.store.set_aside(asked.workspace);
-  if (!aside) return reply_to(aside.status(), services);
+  if (!aside) return outcome_reply(aside.status(), services);
   Json list = Json::array();
   for (const store::SetAside& one : *aside) {
     list.push(Json::object()
@@ -165,7 +149,7 @@ net::HttpReply list_quarantine(const HostedCall& asked, HostedServices& services
 
 net::HttpReply list_audit(const HostedCall& asked, HostedServices& services) {
   const auto log = services.people.audit_log(asked.workspace, kMostAudit);
-  if (!log) return reply_to(log.status(), services);
+  if (!log) return outcome_reply(log.status(), services);
   Json list = Json::array();
   for (const store::AuditEntry& entry : *log) {
     list.push(Json::object()
@@ -181,10 +165,12 @@ net::HttpReply set_deleted(const HostedCall& asked, bool is_deleted, HostedServi
   const std::string& session = asked.call.path("session");
   const Status done = services.store.set_deleted(asked.workspace, session, is_deleted);
   if (done) {
+    // Links to it have ended: those who follow one are to notice at once.
+    (void)services.people.refresh();
     services.audit.write(asked.workspace, asked.caller.name,
                          is_deleted ? "session deleted" : "session restored", session);
   }
-  return reply_to(done, services);
+  return outcome_reply(done, services);
 }
 
 net::HttpReply set_pinned(const HostedCall& asked, bool is_pinned, HostedServices& services) {
@@ -194,13 +180,13 @@ net::HttpReply set_pinned(const HostedCall& asked, bool is_pinned, HostedService
     (void)services.people.audit(asked.workspace, asked.caller.name,
                                 is_pinned ? "session pinned" : "session unpinned", session);
   }
-  return reply_to(done, services);
+  return outcome_reply(done, services);
 }
 
 net::HttpReply list_received(const HostedCall& asked, HostedServices& services) {
   const int64_t before = asked.call.integer("before", 0);
   const auto sessions = services.store.sessions(asked.workspace, kMostReceived, before);
-  if (!sessions) return reply_to(sessions.status(), services);
+  if (!sessions) return outcome_reply(sessions.status(), services);
   Json list = Json::array();
   for (const store::StoredSession& one : *sessions) {
     const char* state = one.is_purged ? "gone" : one.is_deleted ? "deleted" : "open";
