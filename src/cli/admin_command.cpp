@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "cli/admin_shares.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
 #include "store/folder_lock.hpp"
@@ -44,6 +45,7 @@ struct Options {
   std::string audited;            // workspace; empty: all
   std::string email, login_name;  // as a provider of logins has them
   std::string issuer, subject;
+  std::string sharing, share;  // on or off; a link's id
   std::optional<uint64_t> days;
   uint64_t id = 0, quota = 0;
   std::optional<uint64_t> deleted_days;
@@ -513,7 +515,32 @@ void add_admin_command(Command program) {
           "1 h, such as 7,30,90,365,1825; 0: that level is not kept")
       .type_name("DAYS");
   add_workspace_option(retention, options);
+  Command sharing =
+      add_verb(workspace, "sharing",
+               "Whether members can share sessions by links; without a word: what it says now",
+               options, [](People& people, const Options& asked) {
+                 const auto of = workspace_of(people, asked);
+                 return of ? set_sharing(people, *of, asked.sharing, kActor) : of.status();
+               });
+  sharing.add_option("state", options->sharing, "off ends all links that there are")
+      .choices({"on", "off"});
+  add_workspace_option(sharing, options);
   add_verb(workspace, "list", "Their names", options, list_workspaces);
+
+  Command share = admin.add_command("share", "Links to sessions");
+  Command shares = add_verb(share, "list", "Links of a workspace, without their tokens", options,
+                            [](People& people, const Options& asked) {
+                              const auto of = workspace_of(people, asked);
+                              return of ? list_shares(people, *of) : of.status();
+                            });
+  add_workspace_option(shares, options);
+  Command end_share =
+      add_verb(share, "revoke", "Ends a link", options, [](People& people, const Options& asked) {
+        const auto of = workspace_of(people, asked);
+        return of ? revoke_share(people, *of, asked.share, kActor) : of.status();
+      });
+  end_share.add_option("id", options->share, "As the list has it").required();
+  add_workspace_option(end_share, options);
 
   Command audit = add_verb(admin, "audit", "What was done, newest first", options, list_audit);
   audit.add_option("--workspace", options->audited, "Of this workspace [default: of all]")
