@@ -63,14 +63,35 @@ export async function ask<T>(
   return { state: "ready", data, isCurrent: response.headers.get("Gpufl-Current") !== "false" };
 }
 
-export async function put<T>(path: string, body: unknown, ifMatch?: string): Promise<T> {
-  const headers: Record<string, string> = { "Content-Type": "application/json" };
-  if (ifMatch !== undefined) headers["If-Match"] = ifMatch;
+async function change(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   const response = await fetch(apiUrl(path), {
-    method: "PUT",
-    headers,
-    body: JSON.stringify(body),
+    method,
+    headers: { "Content-Type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   if (!response.ok) throw await problemOf(response);
-  return (await response.json()) as T;
+  return response;
+}
+
+export async function put<T>(path: string, body: unknown, ifMatch?: string): Promise<T> {
+  const headers = ifMatch === undefined ? {} : { "If-Match": ifMatch };
+  return (await (await change("PUT", path, body, headers)).json()) as T;
+}
+
+export async function post<T>(path: string, body: unknown): Promise<T> {
+  return (await (await change("POST", path, body)).json()) as T;
+}
+
+// Of what answers nothing but that it was done.
+export async function replace(path: string, body: unknown): Promise<void> {
+  await change("PUT", path, body);
+}
+
+export async function remove(path: string): Promise<void> {
+  await change("DELETE", path);
 }

@@ -3,9 +3,11 @@
 // server, and a stream takes one for good. The tab that holds the lock reads it and passes events
 // on; where there are no locks, tabs ask now and then.
 import type { QueryClient } from "@tanstack/react-query";
+import { path } from "../base/place";
 import { apiUrl } from "./client";
 
-const NAME = "gpufl-events";
+// Tabs of other workspaces of the server, and of links, have streams of their own.
+const NAME = `gpufl-events ${path}`;
 const POLL_MS = 5000;
 const AGAIN_MS = 2000;
 // A session that is recorded grows several times a second; its pages ask again this often.
@@ -23,11 +25,11 @@ export function refresh(client: QueryClient, happened: Happened): void {
   const session = happened.data.id ?? happened.data.session;
   const of = session === undefined ? null : `/sessions/${encodeURIComponent(session)}`;
   void client.invalidateQueries({
-    predicate: ({ queryKey: [path] }) => {
-      if (typeof path !== "string") return false;
+    predicate: ({ queryKey: [asked] }) => {
+      if (typeof asked !== "string") return false;
       if (happened.event === "hello" || of === null) return true;
-      const isList = ["/sessions", "/runs", "/hosts", "/devices"].includes(path);
-      return path === of || path.startsWith(`${of}/`) || (isList && happened.event === "session");
+      const isList = ["/sessions", "/runs", "/hosts", "/devices"].includes(asked);
+      return asked === of || asked.startsWith(`${of}/`) || (isList && happened.event === "session");
     },
   });
 }

@@ -2,16 +2,27 @@
 // Which page is shown. Pages other than the first are loaded when they are opened.
 import { lazy, Suspense } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
+import { useShared } from "../api/shares";
 import { useAddress, useAddressSearch } from "../base/address";
+import { isGuest } from "../base/place";
 import { ErrorBoundary } from "../widgets/error_boundary";
-import { Empty, Skeleton } from "../widgets/states";
+import { Empty, Ready, Skeleton } from "../widgets/states";
 import { CommandPalette } from "../widgets/palette";
 import { KeyHelp } from "../widgets/key_help";
-import { SessionFrame } from "./session_frame";
+import { sessionAddress, SessionFrame } from "./session_frame";
 
 const Sessions = lazy(() => import("./sessions/sessions"));
 const Fleet = lazy(() => import("./fleet/fleet"));
 const Compare = lazy(() => import("./compare/compare"));
+
+// Where a guest's link leads.
+function Shared() {
+  return (
+    <Ready of={useShared()}>
+      {({ session }) => <Redirect to={sessionAddress(session)} replace />}
+    </Ready>
+  );
+}
 
 export function App() {
   const [address] = useAddress();
@@ -20,15 +31,18 @@ export function App() {
       <ErrorBoundary what="page" of={address}>
         <Suspense fallback={<Skeleton />}>
           <Switch>
-            <Route path="/">
-              <Redirect to="/sessions" replace />
-            </Route>
-            <Route path="/sessions" component={Sessions} />
-            <Route path="/fleet" component={Fleet} />
-            <Route path="/compare" component={Compare} />
+            <Route path="/">{isGuest ? <Shared /> : <Redirect to="/sessions" replace />}</Route>
             <Route path="/s/:session/*?">
               <SessionFrame />
             </Route>
+            {isGuest && (
+              <Route>
+                <Redirect to="/" replace />
+              </Route>
+            )}
+            <Route path="/sessions" component={Sessions} />
+            <Route path="/fleet" component={Fleet} />
+            <Route path="/compare" component={Compare} />
             <Route>
               <Empty title="There is no such page">
                 <a href="#/sessions">All sessions</a>

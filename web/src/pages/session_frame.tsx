@@ -8,12 +8,14 @@ import type { LedgerAnswer, Session } from "../api/types";
 import { navigate, useSegments } from "../base/address";
 import { count, wallTime } from "../base/format";
 import { useKeys } from "../base/keys";
+import { isGuest } from "../base/place";
 import { ErrorBoundary } from "../widgets/error_boundary";
 import { FindButton } from "../widgets/find_button";
 import { Badge, type Tone } from "../widgets/parts";
 import { Empty, Failed, Skeleton } from "../widgets/states";
 import { TopBar } from "../widgets/top_bar";
 import { PartStrip } from "./part_strip";
+import { ShareSession } from "./sharing/share_button";
 import "./session_frame.css";
 
 export interface SessionPageProps {
@@ -129,9 +131,7 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
       <>
         <TopBar crumbs={[id]} />
         <Failed problem={loaded.error} retry={loaded.retry} />
-        <p className="session-none">
-          <a href="#/sessions">All sessions</a>
-        </p>
+        <p className="session-none">{!isGuest && <a href="#/sessions">All sessions</a>}</p>
       </>
     );
   }
@@ -143,9 +143,12 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
         actions={
           <>
             <FindButton what="kernels, scopes, pages" />
-            <a className="btn" href={`#/compare?a=${encodeURIComponent(id)}`}>
-              Compare
-            </a>
+            {!isGuest && (
+              <a className="btn" href={`#/compare?a=${encodeURIComponent(id)}`}>
+                Compare
+              </a>
+            )}
+            <ShareSession session={id} />
           </>
         }
       />

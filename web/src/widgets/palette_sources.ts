@@ -4,12 +4,14 @@ import { useMemo } from "react";
 import { apiUrl } from "../api/client";
 import { useApi } from "../api/hooks";
 import { pathOf, sessionPath } from "../api/paths";
+import { useMayHaveFiles } from "../api/shares";
 import type { Session } from "../api/types";
 import { navigate } from "../base/address";
 import { copyText } from "../base/clipboard";
 import { EXPORT_FORMATS } from "../base/export_formats";
 import { duration, wallTime } from "../base/format";
 import type { KeyAction } from "../base/keys";
+import { isGuest } from "../base/place";
 import type { PaletteItem } from "./palette_items";
 
 interface Named {
@@ -51,7 +53,7 @@ function download(url: string): void {
   link.click();
 }
 
-function sessionActions(session: string): PaletteItem[] {
+function sessionActions(session: string, mayHaveFiles: boolean): PaletteItem[] {
   const id = encodeURIComponent(session);
   const action = (text: string, run: () => void): PaletteItem => ({
     id: `action ${text}`,
@@ -59,17 +61,20 @@ function sessionActions(session: string): PaletteItem[] {
     text,
     run,
   });
-  return [
+  const others = [
     action("Compare with another session", goTo(`/compare?a=${id}`)),
-    action("Open in Perfetto", goTo(`/s/${id}/log?open=perfetto`)),
     action("Copy the link to this view", () => {
       void copyText(window.location.href);
     }),
     action("All sessions", goTo("/sessions")),
+  ];
+  const files = [
+    action("Open in Perfetto", goTo(`/s/${id}/log?open=perfetto`)),
     ...EXPORT_FORMATS.map(({ format, action: text }) =>
       action(text, () => download(apiUrl(sessionPath(session, "/export"), { format }))),
     ),
   ];
+  return [...(isGuest ? [] : others), ...(mayHaveFiles ? files : [])];
 }
 
 function nameItems(
@@ -99,6 +104,7 @@ function sessionItems(sessions: Session[]): PaletteItem[] {
 export function usePaletteItems(session: string | null, keys: KeyAction[]): PaletteItem[] {
   const enabled = { enabled: session !== null };
   const id = session ?? "";
+  const mayHaveFiles = useMayHaveFiles();
   const sessions = useApi(pathOf("/sessions"), { limit: 1000 }).data;
   const kernels = useApi(sessionPath(id, "/kernels"), { limit: MOST_NAMES }, enabled).data;
   const scopes = useApi(sessionPath(id, "/scopes"), { limit: MOST_NAMES }, enabled).data;
@@ -119,8 +125,8 @@ export function usePaletteItems(session: string | null, keys: KeyAction[]): Pale
       ),
       ...(session === null
         ? [{ id: "compare", group: "Actions", text: "Compare sessions", run: goTo("/compare") }]
-        : sessionActions(session)),
+        : sessionActions(session, mayHaveFiles)),
       ...sessionItems(others),
     ];
-  }, [session, keys, sessions, kernels, scopes]);
+  }, [session, keys, sessions, kernels, scopes, mayHaveFiles]);
 }

@@ -3,6 +3,7 @@
 import { createContext, type ReactNode, useRef, useState } from "react";
 import { copyText } from "../base/clipboard";
 import { UNKNOWN } from "../base/format";
+import { isGuest } from "../base/place";
 import { ErrorBoundary } from "./error_boundary";
 import "./parts.css";
 
@@ -124,9 +125,10 @@ export function Copyable({ text, children }: { text: string; children?: ReactNod
   );
 }
 
-// A button that copies the link to what is shown.
+// A button that copies the link to what is shown. A guest's own address opens nothing elsewhere.
 export function ShareButton({ what }: { what: string }) {
   const { said, copy } = useCopy();
+  if (isGuest) return null;
   return (
     <button
       className="btn"

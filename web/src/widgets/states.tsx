@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { Loaded } from "../api/hooks";
 import type { Problem } from "../api/client";
 import { percent } from "../base/format";
+import { isGuest } from "../base/place";
 import "./states.css";
 
 const CALM_MS = 100;
@@ -47,7 +48,7 @@ function remedyOf({ status, detail }: Problem): string {
   if (status < 0) return "If it stays, it is our mistake: the rest still works.";
   if (status === 401 || status === 403) {
     // The server says it, too.
-    if (detail.includes("the address that gpufl")) return "";
+    if (isGuest || detail.includes("the address that gpufl")) return "";
     return "Open the address that gpufl serve printed; it carries the token.";
   }
   if (status === 404) return "It may have been moved or deleted since this page was opened.";

@@ -25,7 +25,7 @@ export function TopBar({
       <button className="btn skip" onClick={skip}>
         Skip to the content
       </button>
-      <a className="logo" href="#/sessions">
+      <a className="logo" href="#/">
         gpu<i>flight</i>
       </a>
       <h1 className="crumbs">

@@ -3,8 +3,10 @@
 // there. From here it also goes into other tools.
 import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
+import { useMayHaveFiles } from "../../api/shares";
 import type { Capability, Ledger, LedgerAnswer, LogEvent } from "../../api/types";
 import { useViewParameter } from "../../base/address";
+import { isGuest } from "../../base/place";
 import { bytesQuantity, count, duration, timeQuantity, wallTime } from "../../base/format";
 import { Badge, Chip, Facts, Panel, type Tone } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
@@ -23,6 +25,7 @@ import "./log.css";
 
 export default function Log({ session: id }: SessionPageProps) {
   const [dialog, setDialog] = useViewParameter("open");
+  const mayHaveFiles = useMayHaveFiles();
   const session = useApi(sessionPath(id, "")).data;
   const ledger = useApi(sessionPath(id, "/ledger"));
   return (
@@ -30,10 +33,10 @@ export default function Log({ session: id }: SessionPageProps) {
       <Ready of={ledger} rows={3}>
         {(answer) => <LogFacts answer={answer} size={session?.bytes} />}
       </Ready>
-      <ExportPanel session={id} openPerfetto={() => setDialog("perfetto")} />
+      {mayHaveFiles && <ExportPanel session={id} openPerfetto={() => setDialog("perfetto")} />}
       <div className="log-columns">
         <div>
-          <FilesPanel session={id} />
+          {mayHaveFiles && <FilesPanel session={id} />}
           <Events session={id} />
           <Ready of={ledger} rows={4}>
             {(answer) => (
@@ -45,14 +48,14 @@ export default function Log({ session: id }: SessionPageProps) {
           </Ready>
         </div>
         <div>
-          <NotesPanel session={id} />
+          {!isGuest && <NotesPanel session={id} />}
           <Ready of={ledger} rows={6}>
             {(answer) => <SessionFacts session={id} facts={answer.session} />}
           </Ready>
           <DeviceFacts session={id} />
         </div>
       </div>
-      {dialog === "perfetto" && (
+      {dialog === "perfetto" && mayHaveFiles && (
         <PerfettoDialog
           session={id}
           title={`${session?.app || id}, ${wallTime(session?.start_wall_ns ?? null)}`}
