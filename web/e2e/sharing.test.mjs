@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hosted server: somebody shares a session by a link, and a guest without an account looks at it.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  examples,
+  gpufl,
+  launch,
+  openPage,
+  scratchFolder,
+  seriousFindings,
+  settled,
+  TORCH,
+  until,
+  whyNoBrowser,
+} from "./harness.mjs";
+
+const PASSWORD = "a long enough password";
+
+function admin(data, words, input = "") {
+  const said = spawnSync(gpufl, ["admin", ...words, "--data", data], { input, encoding: "utf8" });
+  assert.equal(said.status, 0, said.stderr);
+  return said.stdout.trim();
+}
+
+async function serveHosted(t) {
+  const data = join(scratchFolder(), "data");
+  const server = spawn(gpufl, ["serve", "--data", data, "--listen", "127.0.0.1:0"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const ended = new Promise((done) => server.on("exit", done));
+  t.after(async () => {
+    server.kill("SIGKILL");
+    await ended;
+  });
+  const origin = await new Promise((found, failed) => {
+    let text = "";
+    server.stdout.on("data", (part) => {
+      text += part;
+      const match = /GPUFlight on (http:\S+?)\/?\n/.exec(text);
+      if (match) found(match[1]);
+    });
+    ended.then((code) => failed(new Error(`gpufl serve ended with ${code}`)));
+  });
+  return { data, origin };
+}
+
+async function sendSession({ data, origin }) {
+  const folder = join(examples, "h200_torch");
+  const headers = { Authorization: `Bearer ${admin(data, ["key", "add", "test"])}` };
+  for (const name of readdirSync(folder)) {
+    const [channel, number] = name.split(".");
+    const what =
+      channel === "manifest"
+        ? "kind=manifest&version=1"
+        : `kind=window&channel=${channel}&number=${number}`;
+    const answer = await fetch(`${origin}/api/v1/events/stream?session=${TORCH}&${what}`, {
+      method: "POST",
+      headers,
+      body: readFileSync(join(folder, name)),
+    });
+    assert.equal(answer.status, 200, await answer.text());
+  }
+}
+
+async function logIn(page, { data, origin }) {
+  admin(data, ["user", "add", "ada", "--role", "admin"]);
+  admin(data, ["password", "ada"], `${PASSWORD}\n`);
+  // The server takes over what another program changed within a moment.
+  const knowsHer = async () => {
+    const answer = await fetch(`${origin}/api/v1/login`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ user: "ada", password: PASSWORD }),
+    });
+    return answer.status === 200;
+  };
+  await until(knowsHer);
+  await page.goto(`${origin}/`);
+  await page.getByLabel("Name").fill("ada");
+  await page.getByLabel("Password").first().fill(PASSWORD);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("link", { name: "default" }).waitFor();
+}
+
+test("a guest sees one session by a link, until it is ended", { skip: whyNoBrowser }, async (t) => {
+  const server = await serveHosted(t);
+  await sendSession(server);
+  const browser = await launch(t);
+  const page = await openPage(browser);
+  await logIn(page, server);
+  page.errors.length = 0;
+  await page.goto(`${server.origin}/w/default/#/s/${TORCH}`);
+  await settled(page);
+
+  await page.getByRole("button", { name: "Share session" }).click();
+  const dialog = page.getByRole("dialog", { name: "Share this session" });
+  await dialog.getByText("Links to sessions are off in this workspace").waitFor();
+  await dialog.getByRole("button", { name: "Let members share sessions by links" }).click();
+  await dialog.getByLabel(/It counts for/).selectOption("an hour");
+  await dialog.getByLabel(/Files of the log/).check();
+  assert.ok(await dialog.getByLabel(/Command line/).isChecked(), "files have it in them");
+  assert.ok(await dialog.getByLabel(/Source text/).isDisabled());
+  await dialog.getByLabel(/Files of the log/).uncheck();
+  assert.ok(!(await dialog.getByLabel(/Command line/).isChecked()));
+  assert.deepEqual(await seriousFindings(page), []);
+  await dialog.getByRole("button", { name: "Make a link" }).click();
+  await dialog.getByText("it is not shown again").waitFor();
+  const link = (await dialog.getByTitle("Copy").textContent()).trim();
+  assert.match(link, /^http:\S+\/#shared=gpfs_[0-9a-f]{80}$/);
+  await dialog.getByText(/until .*, figures only/).waitFor();
+  assert.deepEqual(await seriousFindings(page), []);
+
+  const guest = await openPage(browser);
+  const asked = [];
+  guest.on("request", (request) => asked.push(request.url()));
+  await guest.goto(link);
+  await guest.waitForURL(/\/shared\/[0-9a-f]{16}\/#\/s\//);
+  await settled(guest);
+  await guest.getByText("gpt_training").first().waitFor();
+  assert.ok(!asked.slice(1).some((url) => url.includes("gpfs_")), "the token is in no address");
+  for (const name of ["Share session", "Compare", "All sessions"]) {
+    assert.equal(await guest.getByText(name, { exact: true }).count(), 0, name);
+  }
+  for (const tab of [
+    "Timeline",
+    "Kernels",
+    "Scopes",
+    "Synchronization",
+    "Memory",
+    "Health",
+    "Log",
+  ]) {
+    await guest.getByRole("link", { name: tab, exact: true }).first().click();
+    await settled(guest);
+    assert.equal(await guest.locator(".failed").count(), 0, `${tab} failed`);
+    const text = await guest.locator("body").innerText();
+    assert.ok(!text.includes("labels.py /tmp/ex"), `${tab} has the command line`);
+  }
+  assert.equal(await guest.getByText("Export", { exact: true }).count(), 0);
+  assert.deepEqual(await seriousFindings(guest), []);
+  assert.deepEqual(guest.errors, []);
+  await guest.goto(guest.url().replace(/#.*/, "#/sessions"));
+  await guest.waitForURL(/#\/s\//);
+
+  await dialog.getByRole("button", { name: "End" }).click();
+  await dialog.getByRole("button", { name: "Make a link" }).waitFor();
+  assert.deepEqual(page.errors, []);
+  await guest.reload();
+  await guest.getByText("This link does not count").waitFor();
+  await guest.goto(link);
+  await guest.getByText("This link does not count").waitFor();
+});
