@@ -69,6 +69,15 @@ struct InitOptions {
   // (efficiency, execution, global, shared, branches), with commas between them.
   std::string sass_metrics = "efficiency";
 
+  // Deep windows: short stretches in which an engine above Trace is attached. deepWindow() opens
+  // one, and so do these.
+  bool deep_window_only = false;     // Trace outside of them; also GPUFL_DEEP_ARM=window
+  int deep_after_ms = 0;             // one opens so long after the session's start; 0: none
+  std::string deep_when = "";        // and when this holds, as in "kernel_launch_rate<100 for 2s"
+  int deep_window_ms = 2000;         // how long one lasts of which nobody says it
+  int deep_window_max_launches = 0;  // and after how many launches it closes; 0: no bound
+  int deep_window_cooldown_ms = 10000;  // after one, no trigger opens another for so long
+
   // Advanced
   std::string config_file = "";      // JSON, applied below the environment
   bool flush_logs_always = false;    // fsync after every write

@@ -8,6 +8,7 @@
 
 #include <gpufl/gpufl.hpp>
 #include <string>
+#include <utility>
 
 #include "bindings/bindings.hpp"
 #include "bindings/option_values.hpp"
@@ -62,6 +63,16 @@ void bind_session(nb::module_& module) {
              "Undo one system_start() of that name.");
   module.def("pause", [] { check(Client::instance().pause()); }, Unlocked());
   module.def("resume", [] { check(Client::instance().resume()); }, Unlocked());
+  module.def(
+      "open_deep_window",
+      [](int max_duration_ms, int max_launches, int cooldown_ms, std::string name) {
+        return gpufl::deepWindow({max_duration_ms, max_launches, cooldown_ms, std::move(name)});
+      },
+      nb::arg("max_duration_ms"), nb::arg("max_launches"), nb::arg("cooldown_ms"), nb::arg("name"),
+      Unlocked());
+  module.def("close_deep_window", &gpufl::deepWindowClose, Unlocked());
+  module.def("deep_window_active", &gpufl::deepWindowActive, Unlocked(),
+             "Whether a deep window is open, or opening.");
   module.def("is_recording", [] { return Client::instance().is_recording(); }, Unlocked());
   module.def("session_folder", [] { return Client::instance().folder(); }, Unlocked());
   module.def("report", [] { return Client::instance().report(); }, Unlocked());

@@ -14,6 +14,7 @@ namespace nb = nanobind;
 namespace gpufl::python {
 namespace {
 
+using client::ConditionField;
 using client::IntField;
 using client::OptionField;
 using client::PercentField;
@@ -60,6 +61,9 @@ struct SetFromPython {
     if (!nb::try_cast(value, options.*member, false))
       refuse(field, "a gpufl.ProfilingEngine", value);
   }
+  void operator()(const ConditionField& condition) const {
+    if (!nb::try_cast(value, options.*condition.member)) refuse(field, "a str", value.type());
+  }
 };
 
 void set_field(InitOptions& options, const OptionField& field, nb::handle value) {
@@ -90,6 +94,7 @@ struct PythonType {
   const char* operator()(const PercentField&) const { return "float"; }
   const char* operator()(BackendKind InitOptions::*) const { return "BackendKind"; }
   const char* operator()(ProfilingEngine InitOptions::*) const { return "ProfilingEngine"; }
+  const char* operator()(const ConditionField&) const { return "str"; }
 };
 
 std::string python_type(const OptionField& field, bool is_setter) {

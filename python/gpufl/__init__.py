@@ -24,11 +24,13 @@ from ._core import (
     SessionStatus,
     __version__,
     counter,
+    deep_window_active,
     status,
     system_start,
     system_stop,
     tick,
 )
+from ._deep_window import DeepWindow, deep_window, deep_window_close
 from ._upload import UploadResult, upload_logs
 from ._warpscope import WarpscopeCapture, record_warpscope
 
@@ -47,6 +49,7 @@ __all__ = [
     "BackendKind",
     "Cleanup",
     "Counter",
+    "DeepWindow",
     "InitOptions",
     "ProfilingEngine",
     "Scope",
@@ -56,6 +59,9 @@ __all__ = [
     "__version__",
     "clean_logs",
     "counter",
+    "deep_window",
+    "deep_window_active",
+    "deep_window_close",
     "generate_report",
     "init",
     "pause",

@@ -40,6 +40,7 @@ EXPORTED = {
     "warp_span": "warp_spans",
     "pending": "pending",
     "coverage": "coverage",
+    "deep_windows": "deep_windows",
 }
 
 

@@ -37,6 +37,11 @@ for i in gpufl.Scope("bench", repeat=3, warmup=1):
     index: int = i
 gpufl.Scope("deep", deep=True)
 gpufl.Scope(3)  # error
+with gpufl.deep_window(500, 100, cooldown_ms=1000, name="slow step") as window:
+    was_opened: bool = window.opened
+gpufl.deep_window("500")  # error
+gpufl.deep_window_close()
+is_open: bool = gpufl.deep_window_active()
 
 
 @gpufl.Scope("f")

@@ -13,6 +13,7 @@
 #include "base/status.hpp"
 #include "format/batch_sink.hpp"
 #include "format/code_image.hpp"
+#include "format/columns.hpp"
 #include "format/ledger.hpp"
 
 // What capture asks of a vendor, in small pieces. A backend offers any subset; one that is not
@@ -162,6 +163,20 @@ class DeviceClock {
   virtual std::optional<uint64_t> stamp_at(int64_t device, int64_t monotonic_ns) const = 0;
 };
 
+// What is open now and wants all that can be had. Any thread.
+struct DeepDemand {
+  std::atomic<int32_t> scopes{0};
+  std::atomic<bool> window{false};
+
+  bool is_any() const { return window.load(std::memory_order_relaxed) || has_scopes(); }
+  bool has_scopes() const { return scopes.load(std::memory_order_relaxed) > 0; }
+  // Why samples are taken now, as rows of `coverage` have it.
+  format::CoverageReason why() const {
+    if (window.load(std::memory_order_relaxed)) return format::CoverageReason::DeepWindow;
+    return has_scopes() ? format::CoverageReason::DeepScope : format::CoverageReason::Schedule;
+  }
+};
+
 // PC sampling beside the records: for a window the GPU is asked at regular intervals which
 // instruction each scheduler is at, then it is left alone for a pause.
 struct PcSamplingOptions {
@@ -169,9 +184,8 @@ struct PcSamplingOptions {
       0;  // a sample every 2^n cycles of a multiprocessor, 5 to 31; 0: our default
   int64_t window_ns = 5'000'000;
   int64_t pause_ns = 995'000'000;
-  // Not zero while a scope is open that wants all that can be had: windows follow one another
-  // without a pause. Null: there are none. Any thread.
-  const std::atomic<int32_t>* deep_scopes = nullptr;
+  // While there is any, windows follow one another without a pause. Null: there never is.
+  const DeepDemand* deep = nullptr;
 };
 
 // Counters by instruction in the place of the kernels' records: the vendor's library puts counting

@@ -103,6 +103,11 @@ void Collector::post_phase(const Phase& phase) noexcept {
   if (!attempt([&] { posted_phases_.push_back(phase); })) ++events_dropped_;
 }
 
+void Collector::post_deep_window(const DeepWindow& window) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!attempt([&] { posted_windows_.push_back(window); })) ++events_dropped_;
+}
+
 std::vector<Step> Collector::take_steps() {
   const std::lock_guard lock(mutex_);
   return std::exchange(steps_, {});
@@ -354,12 +359,15 @@ void Collector::collect_last() {
 void Collector::write_posted() {
   std::vector<std::pair<format::Kind, base::Json>> posted;
   std::vector<Phase> phases;
+  std::vector<DeepWindow> windows;
   {
     const std::lock_guard lock(mutex_);
     posted.swap(posted_);
     phases.swap(posted_phases_);
+    windows.swap(posted_windows_);
   }
   for (const Phase& phase : phases) write_phase(phase, parts_.log);
+  for (const DeepWindow& window : windows) write_deep_window(window, parts_.log);
   for (const auto& [kind, line] : posted) parts_.log.write(kind, line);
 }
 

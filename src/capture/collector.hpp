@@ -16,6 +16,7 @@
 #include "base/json.hpp"
 #include "capture/capture_gate.hpp"
 #include "capture/counter_collector.hpp"
+#include "capture/deep_windows.hpp"
 #include "capture/phase.hpp"
 #include "capture/round_pause.hpp"
 #include "capture/sample_writer.hpp"
@@ -78,8 +79,9 @@ class Collector final : private backend::RowSink {
   void post_event(const base::Json& fields) noexcept;
   // Likewise any other object line, as it is.
   void post(format::Kind kind, base::Json line) noexcept;
-  // Likewise the row of a phase.
+  // Likewise the row of a phase, and of a deep window.
   void post_phase(const Phase& phase) noexcept;
+  void post_deep_window(const DeepWindow& window) noexcept;
   // Any thread. Scopes and ranges of the program that ended since the last call.
   std::vector<Step> take_steps();
   // Any thread. When the last of the GPUs' work ended of which there is a row; 0: there is none.
@@ -170,6 +172,7 @@ class Collector final : private backend::RowSink {
   CollectorStatus status_;
   std::vector<std::pair<format::Kind, base::Json>> posted_;
   std::vector<Phase> posted_phases_;
+  std::vector<DeepWindow> posted_windows_;
   std::vector<Step> steps_;
   uint64_t events_dropped_ = 0;
 };

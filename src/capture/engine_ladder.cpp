@@ -101,6 +101,14 @@ std::vector<format::Capability> unserved_features(std::string_view engine,
                        "choose the engine SassMetrics"});
       continue;
     }
+    if (feature.starts_with("deep_")) {
+      if (takes_samples(engine) || counts_instructions(engine)) continue;
+      notes.push_back(
+          {feature, "on", "off", "engine_too_low",
+           "the engine " + std::string(engine) + " has nothing to attach in a deep window",
+           "choose the engine PcSampling, SassMetrics or Deep"});
+      continue;
+    }
     if (engine != kMonitorEngine) continue;
     notes.push_back({feature, "on", "off", "engine_too_low",
                      "the Monitor engine records health, scopes and counters only",

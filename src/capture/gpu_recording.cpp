@@ -30,10 +30,6 @@ base::Json event(std::string_view name, std::span<const format::Word> words, Why
   return line;
 }
 
-base::Status session_ended() {
-  return {base::Code::Unavailable, "session_ended: the session has ended"};
-}
-
 base::Status stuck() {
   return {base::Code::Unavailable,
           "busy: a call of the GPU vendor's library or a write to the log has not returned; try "
@@ -113,6 +109,7 @@ void GpuRecording::begin_phase(CoverageReason why, std::string_view engine, int6
   phase.why = why;
   phase.begin_ns = begin_ns;
   phase.cost.switching_ns = switching_ns;
+  phase.launch_calls_before = counted_.launch_calls;
   const std::lock_guard lock(mutex_);
   phase_ = phase;
 }
@@ -140,7 +137,11 @@ std::optional<Phase> GpuRecording::end_phase(const std::optional<format::Ledger>
     now.attached_ns = counted_.attached_ns + phase.attached_ns();
     now.cost = counted_cost(*account, now.attached_ns, sampled_ns(traces));
     now.launches = account->launches_seen.value_or(0);
-    if (account->launches_seen) phase.launches = now.launches - counted_.launches;
+    now.launch_calls = now.launches + account->graph_launches.value_or(0);
+    if (account->launches_seen) {
+      phase.launches = now.launches - counted_.launches;
+      phase.launch_calls = now.launch_calls - counted_.launch_calls;
+    }
     phase.cost.switching_ns +=
         std::max<int64_t>(now.cost.switching_ns - counted_.cost.switching_ns, 0);
     phase.cost.running_ns = std::max<int64_t>(now.cost.running_ns - counted_.cost.running_ns, 0);

@@ -111,7 +111,7 @@ class GpuRecording {
   struct Counted {
     int64_t attached_ns = 0;
     PhaseCost cost;
-    uint64_t launches = 0;
+    uint64_t launches = 0, launch_calls = 0;
   };
 
   bool has_tracer() const;

@@ -144,7 +144,9 @@ void open_engine(const SessionConfig& config, int64_t start_ns, BackendInstrumen
   const std::string_view name = one.backend->name();
   OpenedTracer opened{nullptr, kTraceEngine, everything_supported()};
   if (config.engine != kMonitorEngine && !config.dormant) {
-    opened = open_tracer(*one.backend, out.trace_options, base_engine(config.engine), start_ns);
+    const bool rests = config.deep_windows.is_only;
+    opened = open_tracer(*one.backend, out.trace_options,
+                         rests ? kTraceEngine : base_engine(config.engine), start_ns);
     if (!opened.tracer) one.refusal = opened.support.trace.reason;
   }
   format::Capability note = choose_engine(config.engine, opened.support, name);
@@ -248,7 +250,7 @@ Instruments open_instruments(const SessionConfig& config, int64_t session_start_
   open_backends(config.backend, out);
   out.trace_options = config.trace;
   if (out.trace_options.pc_sampling) {
-    out.trace_options.pc_sampling->deep_scopes = out.deep_scopes.get();
+    out.trace_options.pc_sampling->deep = out.deep.get();
   }
   if (config.engine != kMonitorEngine) {
     make_gate(config, session_start_ns, out);

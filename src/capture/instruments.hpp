@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -52,8 +51,8 @@ struct Instruments {
   std::vector<backend::DeviceFacts> devices;
   int64_t attaching_ns = 0;  // how long the tracers took to start
   int64_t attached_ns = 0;   // when they had, session time
-  // Scopes that are open and want all that can be had. Counted by the collector.
-  std::unique_ptr<std::atomic<int32_t>> deep_scopes = std::make_unique<std::atomic<int32_t>>(0);
+  // Scopes are counted by the collector; the window is PhasePacer's.
+  std::unique_ptr<backend::DeepDemand> deep = std::make_unique<backend::DeepDemand>();
   std::string engine;  // the highest of the backends', or will be when recording is resumed
   std::vector<format::Capability> notes;
 

@@ -25,6 +25,10 @@ int64_t step_cost_ns(double slowdown, int64_t attached_ns) {
   return static_cast<int64_t>(static_cast<double>(attached_ns) * slowdown / (1 + slowdown));
 }
 
+base::Status session_ended() {
+  return {base::Code::Unavailable, "session_ended: the session has ended"};
+}
+
 void write_phase(const Phase& phase, format::LogWriter& log) {
   const bool knows_cost = phase.measure != format::CostMeasure::Unknown;
   format::Batch row(format::Kind::Coverage);

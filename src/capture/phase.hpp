@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/status.hpp"
 #include "capture/overhead_budget.hpp"
 #include "format/ledger.hpp"
 #include "format/log_writer.hpp"
@@ -21,6 +22,9 @@ struct Phase {
   int64_t pause_cost_ns = 0;  // of the pause before it, where something stayed attached in it
   format::CostMeasure measure = format::CostMeasure::Unknown;
   std::optional<uint64_t> launches;
+  // The same with launches of graphs, and what the tracers had counted of these when it began.
+  std::optional<uint64_t> launch_calls;
+  uint64_t launch_calls_before = 0;
 
   int64_t attached_ns() const { return end_ns - begin_ns; }
 };
@@ -43,5 +47,8 @@ PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns, int64
 int64_t step_cost_ns(double slowdown, int64_t attached_ns);
 
 void write_phase(const Phase& phase, format::LogWriter& log);
+
+// What everybody gets who asks for one then.
+base::Status session_ended();
 
 }  // namespace gpufl::capture

@@ -29,6 +29,10 @@ base::Status busy() {
   return {base::Code::Unavailable, "busy: recording is just being turned on or off; try again"};
 }
 
+base::Status paused_by_hand() {
+  return {base::Code::Unavailable, "paused: recording is paused; resume it first"};
+}
+
 std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%g%%", share * 100);
@@ -39,7 +43,8 @@ std::string percent(double share) {
 
 PhasePacer::PhasePacer(const Parts& parts) : parts_(parts), is_paused_(parts.begins_paused) {
   if (parts.budget > 0) budget_.emplace(parts.budget);
-  engine_ = next_turn_engine_ = base_engine(parts.engine);
+  engine_ = next_turn_engine_ = resting_engine();
+  if (is_paused_) parts_.windows.refuse(paused_by_hand());
   if (const auto phase = parts.recording.phase()) {
     steps_.begin_phase(0, phase->begin_ns);
     if (counts_instructions(parts.engine)) next_turn_ns_ = phase->begin_ns + before_counting_ns();
@@ -59,7 +64,9 @@ bool PhasePacer::stop() {
   const bool has_ended = thread_.wait_for(parts_.patience);
   if (has_ended) thread_.join();
   const BoundedLock lock(mutex_, parts_.patience);
-  if (lock) take_steps();
+  if (!lock) return has_ended;
+  take_steps();
+  post_windows();
   return has_ended;
 }
 
@@ -76,13 +83,17 @@ void PhasePacer::look() {
   if (stopping_) return;
   take_steps();
   if (awaited_) see_whether_attached();
-  if (is_paused_ || awaited_) return;
   const int64_t now_ns = parts_.recording.session_now();
-  if (const auto phase = parts_.recording.phase()) {
-    look_attached(*phase, now_ns);
-  } else {
-    look_detached(now_ns);
+  look_at_windows(now_ns);
+  post_window_events();
+  if (!is_paused_ && !awaited_) {
+    if (const auto phase = parts_.recording.phase()) {
+      look_attached(*phase, now_ns);
+    } else {
+      look_detached(now_ns);
+    }
   }
+  post_windows();
 }
 
 void PhasePacer::take_steps() {
@@ -92,20 +103,30 @@ void PhasePacer::take_steps() {
 }
 
 void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
-  if (engine_ == kSassEngine) has_counted_ = true;  // or failed: it is not tried twice
+  if (engine_ == kSassEngine && !std::exchange(has_counted_, true)) {  // or failed: not tried twice
+    why_not_counted_ = engine_trouble();
+  }
   const bool is_long = now_ns - phase.begin_ns >= kLongestCounting_ns;
-  const bool is_deep = parts_.deep_scopes.load(std::memory_order_relaxed) > 0;
-  if (is_deep && (engine_ != kSassEngine || !is_long)) return begin_deep(phase, now_ns);
-  if (budget_ && phase.why == CoverageReason::DeepScope) {
+  if (is_deep() && (engine_ != kSassEngine || !is_long)) return begin_deep(phase, now_ns);
+  if (phase.why == CoverageReason::DeepWindow) {
+    end_window_phase(phase);
+  } else if (budget_ && phase.why == CoverageReason::DeepScope) {
     detach(CoverageEnd::DeepScope);
   } else if (budget_) {
     if (is_phase_over(phase, now_ns)) detach(CoverageEnd::Budget);
+  } else if (parts_.windows.is_only()) {
+    wait_for_launches(now_ns);
   } else {
     const bool takes_any = takes_samples(parts_.engine) || may_count() || engine_ == kSassEngine;
     if (takes_any && is_turn_over(phase, now_ns)) {
       change_turns(CoverageReason::Schedule, next_engine());
     }
   }
+}
+
+// A kernel that was not launched before counters are attached is not counted.
+void PhasePacer::wait_for_launches(int64_t now_ns) {
+  if (may_count() && launches() == 0) next_turn_ns_ = now_ns + before_counting_ns();
 }
 
 bool PhasePacer::may_count() const { return counts_instructions(parts_.engine) && !has_counted_; }
@@ -127,9 +148,9 @@ int64_t PhasePacer::before_counting_ns() const {
 }
 
 // From one of the engines that take turns to another.
-void PhasePacer::change_turns(CoverageReason why, std::string_view next) {
+void PhasePacer::change_turns(CoverageReason why, std::string_view next, CoverageEnd ending) {
   turn_rest_ns_ = overlaps() ? kBetweenOverlappingTurns_ns : kBetweenTurns_ns;
-  if (!detach(CoverageEnd::Schedule)) return;
+  if (!detach(ending)) return;
   is_first_turn_ = false;
   begin_turn(why, next);
 }
@@ -138,38 +159,29 @@ void PhasePacer::change_turns(CoverageReason why, std::string_view next) {
 void PhasePacer::begin_turn(CoverageReason why, std::string_view engine) {
   wants_attached_ = true;
   next_turn_engine_ = engine;
-  const bool is_attached = static_cast<bool>(attach(why, engine, parts_.patience / 2));
-  if (is_attached || awaited_) return;
+  const base::Status attached = attach(why, engine, parts_.patience / 2);
+  if (attached || awaited_) return;
   next_turn_ns_ = parts_.recording.session_now() + kRetry_ns;
-}
-
-void PhasePacer::begin_deep(const Phase& phase, int64_t now_ns) {
-  const bool counts = may_count() && now_ns >= next_turn_ns_;
-  const std::string_view wanted = counts ? kSassEngine : base_engine(parts_.engine);
-  if (wanted != kTraceEngine && engine_ != wanted && engine_ != kSassEngine) {
-    change_turns(CoverageReason::DeepScope, wanted);
-  } else if (budget_ && phase.why != CoverageReason::DeepScope) {
-    const auto ended = parts_.recording.begin_another(CoverageEnd::DeepScope,
-                                                      {CoverageReason::DeepScope, engine_});
-    if (ended) settle(*ended, false);
-  }
+  if (why == CoverageReason::DeepWindow) give_up_window(attached);
 }
 
 void PhasePacer::look_detached(int64_t now_ns) {
-  const bool is_deep = parts_.deep_scopes.load(std::memory_order_relaxed) > 0;
-  if (!budget_) {
+  if (is_window_wanted_) {
+    begin_turn(CoverageReason::DeepWindow, deep_engine(may_count()));
+  } else if (!budget_) {
     if (wants_attached_ && now_ns >= next_turn_ns_) {
-      begin_turn(CoverageReason::Schedule, next_turn_engine_);
+      const bool is_only = parts_.windows.is_only();
+      begin_turn(is_only ? CoverageReason::Session : CoverageReason::Schedule, next_turn_engine_);
     }
-  } else if (is_deep) {
+  } else if (is_deep()) {
     if (now_ns < next_turn_ns_) return;
-    const std::string_view wanted = may_count() ? kSassEngine : base_engine(parts_.engine);
-    if (!attach(CoverageReason::DeepScope, wanted, parts_.patience / 2)) {
+    if (!attach(CoverageReason::DeepScope, deep_engine(may_count()), parts_.patience / 2)) {
       next_turn_ns_ = now_ns + kRetry_ns;
     }
   } else if (now_ns >= budget_->next_begin_ns()) {
-    const std::string_view next = may_count() ? next_engine() : base_engine(parts_.engine);
-    (void)attach(CoverageReason::Budget, next, parts_.patience / 2);
+    const bool takes_turns = may_count() && !parts_.windows.is_only();
+    (void)attach(CoverageReason::Budget, takes_turns ? next_engine() : resting_engine(),
+                 parts_.patience / 2);
   }
 }
 
@@ -226,6 +238,7 @@ base::Status PhasePacer::attach(CoverageReason why, std::string_view engine,
 
 void PhasePacer::on_attached(const Awaited& awaited) {
   engine_ = awaited.engine;
+  launch_rate_.reset();
   counted_ = {};
   counted_at_ns_ = 0;
   const int64_t now_ns = parts_.recording.session_now();
@@ -250,6 +263,7 @@ void PhasePacer::see_whether_attached() {
   if (parts_.recording.phase()) return on_attached(awaited);
   on_refused(0);  // it held up nobody
   next_turn_ns_ = parts_.recording.session_now() + kRetry_ns;
+  if (parts_.windows.is_wanted()) give_up_window({base::Code::Unavailable, "not_attached"});
 }
 
 bool PhasePacer::detach(CoverageEnd ending) {
@@ -266,14 +280,15 @@ void PhasePacer::on_detached() {
   const auto phase = parts_.recording.last_phase();
   if (!phase) return;
   steps_.end_phase(phase->end_ns, parts_.recording.session_now());
+  note_ended(*phase);
   settle(*phase, parts_.recording.is_still_attached());
 }
 
-// The budget pays for what has ended, but not for deep scopes.
+// The budget pays for what has ended, but not for deep scopes and windows.
 void PhasePacer::settle(const Phase& phase, bool is_attached) {
   if (!budget_) return;
   const int64_t now_ns = parts_.recording.session_now();
-  if (phase.why == CoverageReason::DeepScope) {
+  if (phase.why == CoverageReason::DeepScope || phase.why == CoverageReason::DeepWindow) {
     budget_->rest(now_ns);
   } else {
     budget_->spend(now_ns, phase.attached_ns(), phase.cost);
@@ -325,9 +340,12 @@ void PhasePacer::stay_attached(const backend::Availability& why) {
                  std::string(counts ? kMonitorEngine : kTraceEngine), why);
   }
   if (counts) return;  // what counted makes no records
-  const bool is_trace =
-      parts_.recording.begin_another(CoverageEnd::Failure, {phase->why, kTraceEngine}).has_value();
-  if (is_trace) engine_ = kTraceEngine;
+  const bool is_window = phase->why == CoverageReason::DeepWindow;
+  const CoverageReason reason = is_window ? CoverageReason::Session : phase->why;
+  const auto ended = parts_.recording.begin_another(CoverageEnd::Failure, {reason, kTraceEngine});
+  if (!ended) return;
+  engine_ = kTraceEngine;
+  note_ended(*ended);
 }
 
 void PhasePacer::tell_lacking(const char* feature, std::string asked, std::string got,
@@ -341,12 +359,12 @@ base::Status PhasePacer::resume() {
   const BoundedLock lock(mutex_, parts_.patience);
   if (!lock) return busy();
   if (!parts_.recording.phase()) {
-    base::Status attached =
-        attach(CoverageReason::Request, base_engine(parts_.engine), parts_.patience);
+    base::Status attached = attach(CoverageReason::Request, resting_engine(), parts_.patience);
     if (awaited_) is_paused_ = false;
     if (!attached) return attached;
   }
   is_paused_ = false;
+  parts_.windows.refuse(base::Status::ok());
   return base::Status::ok();
 }
 
@@ -354,12 +372,15 @@ base::Status PhasePacer::pause() {
   const BoundedLock lock(mutex_, parts_.patience);
   if (!lock) return busy();
   const bool was_attached = parts_.recording.phase().has_value();
+  parts_.windows.close(format::DeepWindowEnd::Pause);
   base::Status paused = parts_.recording.pause(CoverageEnd::Request, true, parts_.patience);
   if (!paused) return paused;
+  parts_.windows.refuse(paused_by_hand());
   is_paused_ = true;
   wants_attached_ = false;
   awaited_.reset();
   if (was_attached) on_detached();
+  post_windows();
   return base::Status::ok();
 }
 

@@ -5,13 +5,16 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "backend/backend.hpp"
 #include "base/status.hpp"
 #include "capture/bounded_mutex.hpp"
+#include "capture/deep_windows.hpp"
 #include "capture/engine_ladder.hpp"
 #include "capture/gpu_recording.hpp"
 #include "capture/overhead_budget.hpp"
@@ -24,11 +27,11 @@
 //   those of several threads most: after the first windows for some every few minutes, with records
 //   alone in between;
 // - and for counters by instruction, which stay zero beside records, slow kernels down most, and
-// can
-//   be had once in a process: one turn of them, when the program has got going or in its first deep
-//   scope, between what the engine records otherwise.
-// A deep scope is recorded whatever the budget says, in a phase of its own. What is asked for by
-// hand goes first: nothing is attached between pause() and resume(). Borrows what it is given.
+//   can be had once in a process: one turn of them, when the program has got going or in its first
+//   deep scope or window, between what the engine records otherwise.
+// Deep scopes and deep windows are recorded whatever the budget says, in phases of their own. Where
+// the engine is for windows only, all else is recorded as Trace does. What is asked for by hand
+// goes first: nothing is attached between pause() and resume(). Borrows what it is given.
 namespace gpufl::capture {
 
 class PhasePacer {
@@ -51,7 +54,10 @@ class PhasePacer {
   struct Parts {
     GpuRecording& recording;
     Collector& collector;
-    const std::atomic<int32_t>& deep_scopes;
+    backend::DeepDemand& deep;
+    DeepWindows& windows;
+    // Of the metric that opens windows, where the tracers do not have it.
+    std::function<std::optional<double>()> gpu_utilization;
     double budget;            // a share; 0: none
     std::string_view engine;  // the session's; it outlives this
     bool begins_paused;       // until it is resumed by hand
@@ -77,6 +83,8 @@ class PhasePacer {
   // By hand, as Session's. Any thread.
   base::Status resume();
   base::Status pause();
+  // After stop() and the recording's account: the window that the session's end has closed.
+  std::optional<DeepWindow> end_window();
   // What the thread does every few tens of milliseconds: sees how things stand, and acts.
   void look();
 
@@ -91,15 +99,34 @@ class PhasePacer {
   void take_steps();
   void look_attached(const Phase& phase, int64_t now_ns);
   void look_detached(int64_t now_ns);
+  // Deep scopes and windows: phase_pacer_deep.cpp.
+  bool is_deep() const;
+  format::CoverageReason deep_reason() const;
+  std::string_view deep_engine(bool may_count_now) const;
   void begin_deep(const Phase& phase, int64_t now_ns);
+  bool keeps_counting(const Phase& phase, int64_t now_ns) const;
+  void begin_window_detached();
+  void end_window_phase(const Phase& phase);
+  void begin_another(format::CoverageEnd ending, const PhaseRequest& request);
+  void note_ended(const Phase& phase);
+  void give_up_window(const base::Status& why);
+  void look_at_windows(int64_t now_ns);
+  void see_window_phase(const Phase& phase, int64_t now_ns);
+  std::optional<double> watched_value(int64_t now_ns);
+  void post_windows();
+  void post_window_events();
+  std::string engine_trouble() const;
+  std::string_view resting_engine() const;
   bool is_phase_over(const Phase& phase, int64_t now_ns);
   bool is_turn_over(const Phase& phase, int64_t now_ns);
   bool is_counting_over(const Phase& phase, int64_t now_ns) const;
+  void wait_for_launches(int64_t now_ns);
   bool may_count() const;
   bool is_counting() const;  // a tracer does, now
   std::string_view next_engine() const;
   int64_t before_counting_ns() const;
-  void change_turns(format::CoverageReason why, std::string_view next);
+  void change_turns(format::CoverageReason why, std::string_view next,
+                    format::CoverageEnd ending = format::CoverageEnd::Schedule);
   void begin_turn(format::CoverageReason why, std::string_view engine);
   base::Status attach(format::CoverageReason why, std::string_view engine,
                       std::chrono::milliseconds patience);
@@ -134,7 +161,15 @@ class PhasePacer {
   int64_t next_turn_ns_ = 0;  // of sampling, or of another attempt
   int64_t turn_rest_ns_ = 0;  // between two turns of sampling
   bool is_first_turn_ = true;
-  bool has_counted_ = false;  // or could not
+  bool has_counted_ = false;        // or could not
+  std::string why_not_counted_;     // then; empty: it has
+  bool is_window_wanted_ = false;   // as of this look: others may close it meanwhile
+  bool is_window_counted_ = false;  // counters had their turn in the window that is open
+  std::string phase_trouble_;       // of the window's phase that is under way
+  int64_t noted_phase_ns_ = -1;     // the window's phase that was counted last
+  RateOfCount launch_rate_;
+  std::optional<double> gpu_utilization_;  // as of a while ago
+  int64_t gpu_utilization_at_ns_ = 0;
   std::optional<Awaited> awaited_;
   // What the tracers have counted, as of a while ago.
   PhaseCost counted_;

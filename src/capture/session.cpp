@@ -84,16 +84,23 @@ struct Running {
         sampler(sampler_config(config, start_ns, scopes.session()), instruments.health),
         clock(instruments.device_clock()),
         warps(clock, start_ns),
+        deep_windows(config.deep_windows, instruments.engine),
         collector({*log, sampler, instruments.markers.get(), instruments.gate.get(),
                    config.engine != kMonitorEngine || instruments.markers != nullptr,
                    instruments.stacks != nullptr, start_ns, scopes.session(), &warps,
-                   instruments.deep_scopes.get(), config.overhead_budget > 0}),
+                   &instruments.deep->scopes, config.overhead_budget > 0}),
         recording(instruments, config, collector, start_ns) {
     if (config.engine != kMonitorEngine &&
         PhasePacer::is_needed(config.overhead_budget, instruments.engine)) {
-      pacer.emplace(PhasePacer::Parts{recording, collector, *instruments.deep_scopes,
+      pacer.emplace(PhasePacer::Parts{recording, collector, *instruments.deep, deep_windows,
+                                      [this] { return gpu_utilization(sampler.board(), now()); },
                                       config.overhead_budget, instruments.engine,
                                       !recording.phase().has_value()});
+    }
+    if (watches_utilization() && !instruments.health) {
+      instruments.notes.push_back({"deep_when", deep_windows.options().when->text, "off",
+                                   "no_health", "the load of the GPUs cannot be read here",
+                                   "use kernel_launch_rate instead"});
     }
     if (scopes.session() != 0) return;
     instruments.notes.push_back(
@@ -101,6 +108,10 @@ struct Running {
   }
 
   int64_t now() const { return base::monotonic_ns() - start_ns; }
+  bool watches_utilization() const {
+    const auto& when = deep_windows.options().when;
+    return deep_windows.has_engine() && when && when->metric == DeepMetric::GpuUtilization;
+  }
 
   const int64_t start_ns;
   const bool keeps_sources;
@@ -111,6 +122,7 @@ struct Running {
   backend::DeviceClock* const clock;     // null: none
   std::atomic<int64_t> followed_ns = 0;  // when a capture was last followed by a reading of it
   WarpRecorder warps;
+  DeepWindows deep_windows;
   Collector collector;
   GpuRecording recording;
   std::optional<PhasePacer> pacer;  // none: recorded all the time
@@ -143,6 +155,9 @@ class RunningSession final : public Session {
   void flush() override;
   base::Status resume() override;
   base::Status pause() override;
+  base::Status open_deep_window(format::DeepWindowOpener opener,
+                                const DeepWindowRequest& request) override;
+  base::Status close_deep_window(format::DeepWindowEnd ending) override;
   base::Json status() const override;
   void mark(std::string_view text) override;
   void open_warpscope() override;
@@ -180,6 +195,12 @@ void post(Running& running, std::string_view name, std::string_view text) {
     return base::Status::ok();
   });
   if (!posted) running.collector.drop_event();
+}
+
+void post_events(Running& running) {
+  for (const base::Json& event : running.deep_windows.take_events()) {
+    running.collector.post_event(event);
+  }
 }
 
 void RunningSession::system_start(std::string_view name) {
@@ -307,11 +328,26 @@ base::Status RunningSession::pause() {
       [&] { return running_->pacer ? running_->pacer->pause() : running_->recording.pause(); });
 }
 
+base::Status RunningSession::open_deep_window(format::DeepWindowOpener opener,
+                                              const DeepWindowRequest& request) {
+  if (!running_) return {base::Code::Unavailable, "session_ended: the session is its parent's"};
+  return guarded([&] {
+    base::Status opened = running_->deep_windows.open(opener, request, running_->now());
+    if (!running_->pacer) post_events(*running_);  // it posts them otherwise
+    return opened;
+  });
+}
+
+base::Status RunningSession::close_deep_window(format::DeepWindowEnd ending) {
+  if (running_) running_->deep_windows.close(ending);
+  return base::Status::ok();
+}
+
 base::Json RunningSession::status() const {
   if (!running_) return base::Json::object();
   try {
     return session_status({header_, dir_, running_->start_ns, running_->instruments, *running_->log,
-                           running_->collector, running_->recording});
+                           running_->collector, running_->recording, running_->deep_windows});
   } catch (const std::bad_alloc&) {
     return base::Json::object();
   }
@@ -324,6 +360,7 @@ base::Status RunningSession::stop() {
   const std::lock_guard lock(running.mutex);
   if (running.stopped) return running.stop_status;
   running.stopped = true;
+  running.deep_windows.refuse(session_ended());
   const bool is_unpaced = !running.pacer || running.pacer->stop();
   // Before the scopes: what is recorded to the last finds the scope that it belongs to.
   const bool is_unused = running.recording.stop();
@@ -348,6 +385,9 @@ base::Status RunningSession::stop() {
   ledger.collector_cpu_ns += running.sampler.cpu_ns();
   running.stop_status = guarded([&] {
     running.recording.account(ledger, *running.log);
+    if (running.pacer && is_unpaced) {
+      if (const auto window = running.pacer->end_window()) write_deep_window(*window, *running.log);
+    }
     return running.log->close(running.now(), ledger);
   });
   running.scopes.release();
@@ -386,6 +426,9 @@ void write_opening(const SessionConfig& config, Running& running) {
   for (const auto& [key, value] : facts.members()) host.set(key, value);
   running.collector.post_event(host);
   for (const base::Json& event : config.events) running.collector.post_event(event);
+  if (running.deep_windows.has_engine() && config.deep_windows.has_any()) {
+    running.collector.post_event(armed_event(config.deep_windows));
+  }
 }
 
 // It becomes the name of a folder.
@@ -430,7 +473,9 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   Running& running = *owned;
   auto session = std::make_unique<RunningSession>(config.log.session_dir, header, std::move(owned));
   write_opening(config, running);
-  const bool sampling = config.continuous_sampling || config.sample_interval_ms > 0;
+  if (running.watches_utilization()) running.sampler.hold();
+  const bool sampling =
+      config.continuous_sampling || config.sample_interval_ms > 0 || running.watches_utilization();
   if (!running.collector.start() || (sampling && !running.sampler.start()) ||
       (running.pacer && !running.pacer->start())) {
     return base::Status(base::Code::Unavailable, "no thread could be started");

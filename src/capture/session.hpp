@@ -10,6 +10,7 @@
 
 #include "base/json.hpp"
 #include "base/status.hpp"
+#include "capture/deep_windows.hpp"
 #include "capture/metric_board.hpp"
 #include "capture/session_config.hpp"
 #include "capture/warpscope_capture.hpp"
@@ -36,6 +37,11 @@ class Session {
   // run.
   virtual base::Status resume() = 0;
   virtual base::Status pause() = 0;
+  // A deep window: open_deep_window() fails, with the reason's word in front, where none opens.
+  // Returns at once: the engine is attached some tens of milliseconds later.
+  virtual base::Status open_deep_window(format::DeepWindowOpener opener,
+                                        const DeepWindowRequest& request) = 0;
+  virtual base::Status close_deep_window(format::DeepWindowEnd ending) = 0;
   // An event `mark` at the time of the call.
   virtual void mark(std::string_view text) = 0;
   // Before a launch that warpscope profiles: reads the GPU's clock, unless that was done of late.

@@ -81,6 +81,7 @@ Json session_status(const StatusParts& parts) {
   out.set("state", state).set("duration_ns", now_ns);
   if (!told && state != "ended") out.set("collector", "stuck");
   if (parts.instruments.gate) out.set("capture_range", parts.instruments.gate->range());
+  out.set("deep_window", parts.deep_windows.status(now_ns));
   if (!status.ledger.writer.paused.empty()) out.set("log_paused", status.ledger.writer.paused);
   out.set("rows", to_json(status.ledger.writer.rows));
   out.set("losses", to_json(status.ledger.losses())).set("cost", cost(status.ledger));

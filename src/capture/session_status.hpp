@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "capture/collector.hpp"
+#include "capture/deep_windows.hpp"
 #include "capture/gpu_recording.hpp"
 #include "capture/instruments.hpp"
 #include "format/log_writer.hpp"
@@ -23,6 +24,7 @@ struct StatusParts {
   const format::LogWriter& log;
   Collector& collector;
   const GpuRecording& recording;
+  const DeepWindows& deep_windows;
 };
 
 base::Json session_status(const StatusParts& parts);

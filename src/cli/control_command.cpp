@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,13 @@ constexpr auto kLookPatience = 2s;
 struct Options {
   std::string target, action, text;
   bool json = false;
+  std::optional<int64_t> deep_for_ns, deep_launches;  // of a deep window
+  std::string deep_name;
+  bool closes_deep = false;
+
+  bool has_deep() const {
+    return deep_for_ns || deep_launches || !deep_name.empty() || closes_deep;
+  }
 };
 
 Json request(std::string_view command) {
@@ -120,7 +128,10 @@ std::vector<pid_t> find_targets(const std::string& target, std::string& why_not)
 }
 
 // What was asked for, in the past tense.
-std::string_view done(const std::string& action) {
+std::string_view done(const Options& options) {
+  const std::string& action = options.action;
+  if (action == "deep")
+    return options.closes_deep ? "closes the deep window" : "opens a deep window";
   if (action == "start") return "records";
   if (action == "stop") return "paused";
   if (action == "flush") return "flushed";
@@ -141,9 +152,20 @@ int tell(pid_t pid, const base::Result<Json>& answer, const Options& options) {
   } else if (options.action == "status") {
     print(control_page(*answer));
   } else {
-    print(fmt::format("process {}: {}\n", pid, done(options.action)));
+    print(fmt::format("process {}: {}\n", pid, done(options)));
   }
   return is_ok ? kExitGood : kExitNo;
+}
+
+void ask_for_window(const Options& options, Json& asked) {
+  constexpr int64_t kMillisecond_ns = 1'000'000;
+  if (options.closes_deep) {
+    asked.set("close", true);
+    return;
+  }
+  if (options.deep_for_ns) asked.set("max_duration_ms", *options.deep_for_ns / kMillisecond_ns);
+  if (options.deep_launches) asked.set("max_launches", *options.deep_launches);
+  if (!options.deep_name.empty()) asked.set("name", options.deep_name);
 }
 
 int control(const Options& options) {
@@ -156,6 +178,7 @@ int control(const Options& options) {
   }
   Json asked = request(options.action);
   if (options.action == "mark") asked.set("text", options.text);
+  if (options.action == "deep") ask_for_window(options, asked);
   const auto answers = ask_all(targets, asked, kPatience);
   int worst = kExitGood;
   for (size_t i = 0; i < targets.size(); ++i) {
@@ -175,12 +198,24 @@ void add_control_command(Command program) {
                   "A process id; a session or run, by its folder or its id; or 'list'")
       .required();
   command
-      .add_option("action", options->action,
-                  "start, stop: record the GPU, or pause. status: show what is recorded, and what "
-                  "was launched and has not finished. flush: write everything to disk. mark: add "
-                  "an event to the log. end: end the session; the program continues")
-      .choices({"start", "stop", "status", "flush", "mark", "end"});
+      .add_option(
+          "action", options->action,
+          "start, stop: record the GPU, or pause. status: show what is recorded, and what "
+          "was launched and has not finished. flush: write everything to disk. mark: add "
+          "an event to the log. deep: open a deep window, or close it. end: end the session; "
+          "the program continues")
+      .choices({"start", "stop", "status", "flush", "mark", "deep", "end"});
   command.add_option("text", options->text, "Text of the mark");
+  command.add_duration("--for", {.least = "10ms", .most = "60s"},
+                       "Close the deep window after this long [default: as the session says]",
+                       store_in(options->deep_for_ns));
+  command
+      .add_option("--launches", options->deep_launches,
+                  "Close the deep window after this many launches")
+      .type_name("N")
+      .range(1, kLargestCount);
+  command.add_option("--name", options->deep_name, "Name of the deep window").type_name("NAME");
+  command.add_flag("--close", options->closes_deep, "Close the deep window that is open");
   command.add_flag("--json", options->json, "Print the answers as JSON, one line each");
   command.set_footer(
       "You can control processes that run under 'gpufl trace' or set enable_control, as the same "
@@ -190,7 +225,16 @@ void add_control_command(Command program) {
     const bool is_list = options->target == "list" && options->action.empty();
     if (!is_list && options->action.empty()) {
       return base::Status(base::Code::InvalidArgument,
-                          "name an action: start, stop, status, flush, mark or end");
+                          "name an action: start, stop, status, flush, mark, deep or end");
+    }
+    if (options->has_deep() && options->action != "deep") {
+      return base::Status(base::Code::InvalidArgument,
+                          "--for, --launches, --name and --close are for the action deep");
+    }
+    const bool opens =
+        options->deep_for_ns || options->deep_launches || !options->deep_name.empty();
+    if (options->closes_deep && opens) {
+      return base::Status(base::Code::InvalidArgument, "--close goes without other options");
     }
     return control(*options);
   });

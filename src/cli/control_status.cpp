@@ -66,6 +66,20 @@ void write_pending(report::TextPage& page, const Json& tracer) {
   }
 }
 
+// "slow step, opened by control, for 1.2 s of 2 s, 120 launches"
+std::string deep_window_text(const Json& window) {
+  std::string text = window["name"].as_string();
+  text += fmt::format("{}opened by {}", text.empty() ? "" : ", ", window["opened_by"].as_string());
+  if (!window["attached"].as_bool()) return text + ", being attached";
+  text += fmt::format(", for {} of {}", duration_text(window["for_ns"]),
+                      duration_text(window["max_duration_ns"]));
+  if (!window["launches"].is_integer()) return text;
+  const std::string launches = count_text(window["launches"]);
+  const Json& most = window["max_launches"];
+  return text + (most.is_integer() ? fmt::format(", {} of {} launches", launches, count_text(most))
+                                   : fmt::format(", {} launches", launches));
+}
+
 }  // namespace
 
 std::string control_line(const Json& status) {
@@ -88,6 +102,9 @@ std::string control_page(const Json& status) {
   }
   if (status["capture_range"].is_string()) {
     page.field("capture range", status["capture_range"].as_string());
+  }
+  if (const Json& window = status["deep_window"]; window["open"].as_bool()) {
+    page.field("deep window", deep_window_text(window));
   }
   for (const char* trouble : {"collector", "log_paused"}) {
     if (status[trouble].is_string()) {

@@ -174,9 +174,10 @@ void print_summary(const fs::path& folder) {
   print_error(fmt::format("\nNext: gpufl report {}\n", text::make_harmless(folder.string())));
 }
 
-int trace(TraceOptions options) {
+base::Result<int> trace(TraceOptions options) {
   InitOptions defaults;
-  defaults.profiling_engine = ProfilingEngine::Trace;
+  defaults.profiling_engine =
+      options.has_deep_windows() ? ProfilingEngine::PcSampling : ProfilingEngine::Trace;
   // What applies where a variable is wrong.
   const auto given = options.given_variables();
   const auto given_value = [&](const char* name) {
@@ -190,6 +191,14 @@ int trace(TraceOptions options) {
   if (options.engine.empty())
     options.engine = client::to_string(inherited.options.profiling_engine);
   options.warnings = std::move(inherited.warnings);
+  const bool has_deeper =
+      capture::takes_samples(options.engine) || capture::counts_instructions(options.engine);
+  if (options.has_deep_windows() && !has_deeper) {
+    return base::Status(base::Code::InvalidArgument,
+                        "the engine " + options.engine +
+                            " has nothing to attach in a deep window; use --engine with "
+                            "PcSampling, SassMetrics or Deep");
+  }
   if (const std::string why = obstacle(options); !why.empty()) {
     complain(kWho, why);
     return kExitCannotTell;

@@ -29,6 +29,10 @@ std::string check_budget(const std::string& text) {
   return std::string("'").append(text).append("' has no unit; write ").append(text).append("%");
 }
 
+std::string check_condition(const std::string& text) {
+  return text.empty() ? "the condition is empty" : client::refusal_of("deep_when", text);
+}
+
 std::vector<std::string> engine_names() {
   const auto names = capture::engine_names();
   return {names.begin(), names.end()};
@@ -48,6 +52,15 @@ std::map<std::string, std::string, std::less<>> TraceOptions::given_variables() 
     given["GPUFL_SYSTEM_SAMPLE_RATE_MS"] = std::to_string(*interval_ns / kMillisecondNs);
     given["GPUFL_CONTINUOUS_SYSTEM_SAMPLING"] = "1";
   }
+  if (has_deep_windows()) given["GPUFL_DEEP_ARM"] = "window";
+  if (!deep_when.empty()) given["GPUFL_DEEP_WHEN"] = deep_when;
+  if (deep_launches) given["GPUFL_DEEP_WINDOW_MAX_LAUNCHES"] = std::to_string(*deep_launches);
+  const auto give_ms = [&](const char* variable, const std::optional<int64_t>& duration_ns) {
+    if (duration_ns) given[variable] = std::to_string(*duration_ns / kMillisecondNs);
+  };
+  give_ms("GPUFL_DEEP_AFTER_MS", deep_after_ns);
+  give_ms("GPUFL_DEEP_WINDOW_MS", deep_for_ns);
+  give_ms("GPUFL_DEEP_WINDOW_COOLDOWN_MS", deep_cooldown_ns);
   if (keep_last_ns > 0) {
     given["GPUFL_LOG_KEEP_LAST_S"] = std::to_string((keep_last_ns + kSecondNs - 1) / kSecondNs);
   }
@@ -90,6 +103,37 @@ std::vector<std::string> TraceOptions::environment(const std::vector<std::string
   return all;
 }
 
+namespace {
+
+void add_deep_window_options(Command command, TraceOptions& options) {
+  command.add_duration("--deep-after", {.least = "1ms", .most = "20d"},
+                       "Open a deep window this long after the start. With any --deep option the "
+                       "engine, by default PcSampling, is attached in deep windows only, and "
+                       "outside of them all is recorded as with Trace",
+                       store_in(options.deep_after_ns));
+  command.add_duration("--deep-for", {.least = "10ms", .most = "60s"},
+                       "Close each deep window after this long [default: 2s]",
+                       store_in(options.deep_for_ns));
+  command
+      .add_option(
+          "--deep-when", options.deep_when,
+          "Open a deep window when this holds, as 'kernel_launch_rate<100 for 2s'. Metrics: "
+          "kernel_launch_rate (launches a second), gpu_utilization (percent, busiest GPU)")
+      .type_name("CONDITION")
+      .check(check_condition);
+  command
+      .add_option("--deep-launches", options.deep_launches,
+                  "Close each deep window after this many launches [default: no bound]")
+      .type_name("N")
+      .range(1, kLargestCount);
+  command.add_duration("--deep-cooldown", {.least = "0s", .most = "1h"},
+                       "After a deep window, let no condition open another for this long "
+                       "[default: 10s]",
+                       store_in(options.deep_cooldown_ns));
+}
+
+}  // namespace
+
 void add_trace_options(Command command, TraceOptions& options) {
   command
       .add_program("program", options.command,
@@ -115,6 +159,7 @@ void add_trace_options(Command command, TraceOptions& options) {
                   "detached in between [default: record all the time]")
       .type_name("PERCENT")
       .check(check_budget);
+  add_deep_window_options(command, options);
   command.add_flag("--stacks", options.stacks, "Record the CPU stack of every launch and wait");
   command.add_flag("--memory", options.memory, "Record allocations of GPU memory");
   command.add_flag("--graphs", options.graphs, "Also record launches of whole CUDA graphs");

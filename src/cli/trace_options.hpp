@@ -22,6 +22,9 @@ struct TraceOptions {
   std::filesystem::path output = "gpufl-logs";
   std::string engine;  // empty: as GPUFL_PROFILING_ENGINE or the config file says, else Trace
   std::string budget;  // a percentage; empty: none
+  // Any of them arms deep windows: the engine is then attached in these only.
+  std::optional<int64_t> deep_after_ns, deep_for_ns, deep_cooldown_ns, deep_launches;
+  std::string deep_when;
   bool stacks = false, memory = false, graphs = false;
   std::optional<int64_t> interval_ns;  // none: health is not sampled
   std::optional<int64_t> delay_ns, duration_ns;
@@ -36,6 +39,9 @@ struct TraceOptions {
   // Of variables and the config file. The sessions find them, too, but for those that are replaced.
   std::vector<client::OptionWarning> warnings;
 
+  bool has_deep_windows() const {
+    return deep_after_ns || deep_for_ns || deep_cooldown_ns || deep_launches || !deep_when.empty();
+  }
   // What its options say, as variables of the library.
   std::map<std::string, std::string, std::less<>> given_variables() const;
   // The environment of the program: `inherited` with what tells the injected library what to do.

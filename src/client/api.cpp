@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <gpufl/counter.hpp>
+#include <gpufl/deep_window.hpp>
 #include <gpufl/scope.hpp>
 #include <gpufl/session.hpp>
 #include <gpufl/upload.hpp>
@@ -53,6 +54,20 @@ bool pause() {
 bool resume() {
   return guarded([] { return Client::instance().resume().is_ok(); });
 }
+
+bool deepWindow(const DeepWindowSpec& spec) noexcept {
+  return guarded([&] { return Client::instance().open_deep_window(spec).is_ok(); });
+}
+
+bool deepWindow(int max_duration_ms, int max_launches) noexcept {
+  return guarded([&] { return deepWindow(DeepWindowSpec{max_duration_ms, max_launches, 0, ""}); });
+}
+
+void deepWindowClose() noexcept {
+  guarded([] { (void)Client::instance().close_deep_window(); });
+}
+
+bool deepWindowActive() noexcept { return Client::is_deep_window_open(); }
 
 void generateReport(const std::string& output_path) {
   guarded([&] {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -52,6 +53,7 @@ void after_fork_in_child() {
   capture::counters::after_fork();
   capture::scope_recorder::after_fork_in_child();
   joining::after_fork_in_child();
+  capture::DeepWindows::after_fork_in_child();
   Client* const parents = g_client.load(std::memory_order_relaxed);
   if (parents == nullptr) return;
   parents->abandon();
@@ -80,6 +82,14 @@ constexpr joining::OwnerCalls kOwnerCalls = {
         [](const WarpscopeCall* call) {
           return static_cast<int32_t>(Client::instance().record_warpscope(*call));
         },
+    .open_deep_window =
+        [](const joining::DeepWindowCall* call) {
+          const DeepWindowSpec spec{call->max_duration_ms, call->max_launches, call->cooldown_ms,
+                                    std::string(call->name, call->name_size)};
+          return Client::instance().open_deep_window(spec).is_ok();
+        },
+    .close_deep_window = [] { (void)Client::instance().close_deep_window(); },
+    .is_deep_window_open = [] { return Client::is_deep_window_open(); },
 };
 
 std::map<uint32_t, std::string> names(const WarpscopeName* first, size_t count) {
@@ -384,6 +394,58 @@ base::Status Client::resume() {
 
 base::Status Client::pause() {
   return with_session("pause", [](capture::Session& session) { return session.pause(); });
+}
+
+namespace {
+
+capture::DeepWindowRequest request_of(const DeepWindowSpec& spec) {
+  constexpr int64_t kMillisecond_ns = 1'000'000;
+  const auto at_least_none = [](int value) { return std::max<int64_t>(value, 0); };
+  return {at_least_none(spec.max_duration_ms) * kMillisecond_ns,
+          static_cast<uint64_t>(at_least_none(spec.max_launches)),
+          at_least_none(spec.cooldown_ms) * kMillisecond_ns, spec.name};
+}
+
+}  // namespace
+
+base::Status Client::open_deep_window(const DeepWindowSpec& spec) {
+  if (auto* owner = joining::joined(); owner != nullptr && joining::takes_deep_windows(*owner)) {
+    const joining::DeepWindowCall call{sizeof call,      spec.max_duration_ms, spec.max_launches,
+                                       spec.cooldown_ms, spec.name.data(),     spec.name.size()};
+    if (owner->open_deep_window(&call)) return base::Status::ok();
+    return {base::Code::Unavailable, "another copy of the library has refused it"};
+  }
+  return with_session("deepWindow", [&](capture::Session& session) {
+    return session.open_deep_window(format::DeepWindowOpener::Api, request_of(spec));
+  });
+}
+
+base::Status Client::close_deep_window() {
+  if (auto* owner = joining::joined(); owner != nullptr && joining::takes_deep_windows(*owner)) {
+    owner->close_deep_window();
+    return base::Status::ok();
+  }
+  return with_session("deepWindowClose", [](capture::Session& session) {
+    return session.close_deep_window(format::DeepWindowEnd::Api);
+  });
+}
+
+bool Client::is_deep_window_open() {
+  const auto* owner = joining::joined();
+  if (owner == nullptr) return capture::DeepWindows::is_any_open();
+  return joining::takes_deep_windows(*owner) && owner->is_deep_window_open();
+}
+
+base::Status Client::open_deep_window(const capture::DeepWindowRequest& request) {
+  return with_session("deep", [&](capture::Session& session) {
+    return session.open_deep_window(format::DeepWindowOpener::Control, request);
+  });
+}
+
+base::Status Client::end_deep_window() {
+  return with_session("deep", [](capture::Session& session) {
+    return session.close_deep_window(format::DeepWindowEnd::Control);
+  });
 }
 
 base::Status Client::flush() {

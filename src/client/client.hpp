@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <gpufl/deep_window.hpp>
 #include <gpufl/options.hpp>
 #include <gpufl/session.hpp>
 #include <gpufl/upload.hpp>
@@ -56,10 +57,16 @@ class Client final : private Controlled {
   // Of this copy's own session: recording of the GPU. A session that it has joined is another's.
   base::Status resume() override;
   base::Status pause() override;
+  // Of the session that this copy has or has joined.
+  base::Status open_deep_window(const DeepWindowSpec& spec);
+  base::Status close_deep_window();
+  static bool is_deep_window_open();
 
  private:
   // What `gpufl control` asks for.
   base::Json status() override;
+  base::Status open_deep_window(const capture::DeepWindowRequest& request) override;
+  base::Status end_deep_window() override;
   base::Status flush() override;
   base::Status end() override;
   base::Status mark(std::string_view text) override;

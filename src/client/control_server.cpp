@@ -233,6 +233,28 @@ base::Json ControlServer::answer(std::string_view line) {
   return outcome((*request)["command"].as_string(), *request);
 }
 
+// Numbers that make no sense are refused, not cut to what does.
+base::Json ControlServer::deep(const base::Json& request) {
+  if (request["close"].as_bool()) return to_reply(target_->end_deep_window());
+  constexpr int64_t kLongestMs = capture::DeepWindows::kLongest_ns / kMillisecondNs;
+  const auto number = [&](std::string_view key, int64_t most) -> std::optional<int64_t> {
+    const base::Json* const value = request.find(key);
+    if (value == nullptr) return 0;
+    const int64_t given = value->as_integer(-1);
+    return given >= 0 && given <= most ? std::optional(given) : std::nullopt;
+  };
+  const auto duration_ms = number("max_duration_ms", kLongestMs);
+  const auto launches = number("max_launches", INT64_MAX);
+  if (!duration_ms || !launches) {
+    return refusal("InvalidArgument", "max_duration_ms is a whole number of at most " +
+                                          std::to_string(kLongestMs) +
+                                          ", and max_launches one that is not negative");
+  }
+  return to_reply(
+      target_->open_deep_window({*duration_ms * kMillisecondNs, static_cast<uint64_t>(*launches), 0,
+                                 request["name"].as_string()}));
+}
+
 base::Json ControlServer::outcome(std::string_view command, const base::Json& request) {
   if (command == "status") {
     base::Json reply = to_reply(base::Status::ok());
@@ -245,6 +267,7 @@ base::Json ControlServer::outcome(std::string_view command, const base::Json& re
   if (command == "stop") return to_reply(target_->pause());
   if (command == "flush") return to_reply(target_->flush());
   if (command == "mark") return to_reply(target_->mark(request["text"].as_string()));
+  if (command == "deep") return deep(request);
   if (command == "end") {
     schedule_ = {};
     return to_reply(target_->end());

@@ -11,6 +11,7 @@
 #include "base/descriptor.hpp"
 #include "base/json.hpp"
 #include "base/status.hpp"
+#include "capture/deep_windows.hpp"
 #include "capture/service_thread.hpp"
 
 // The other end of client/control_socket.hpp, in the process that records: one thread, deaf to
@@ -28,6 +29,8 @@ class Controlled {
   virtual base::Status flush() = 0;
   virtual base::Status end() = 0;
   virtual base::Status mark(std::string_view text) = 0;
+  virtual base::Status open_deep_window(const capture::DeepWindowRequest& request) = 0;
+  virtual base::Status end_deep_window() = 0;
 };
 
 // On the monotonic clock, which all processes of a machine share.
@@ -63,6 +66,7 @@ class ControlServer {
   void serve_connection();
   base::Json answer(std::string_view line);
   base::Json outcome(std::string_view command, const base::Json& request);
+  base::Json deep(const base::Json& request);
 
   Controlled* target_ = nullptr;
   Schedule schedule_;

@@ -50,6 +50,11 @@ class Recorder : public Controlled {
   base::Status flush() override { return note("flush"); }
   base::Status end() override { return note("end"); }
   base::Status mark(std::string_view text) override { return note("mark " + std::string(text)); }
+  base::Status open_deep_window(const capture::DeepWindowRequest& request) override {
+    return note("deep " + std::to_string(request.duration_ns) + " " +
+                std::to_string(request.max_launches) + " " + request.name);
+  }
+  base::Status end_deep_window() override { return note("deep close"); }
 
   std::vector<std::string> calls() {
     const std::lock_guard lock(mutex_);
@@ -170,6 +175,31 @@ class ControlServerTest : public testing::Test {
   fs::path runtime_;
   Recorder recorder_;
 };
+
+TEST_F(ControlServerTest, DeepWindowsAreOpenedAndClosed) {
+  ControlServer server;
+  ASSERT_TRUE(server.listen());
+  ASSERT_TRUE(server.start(recorder_, {}));
+  const auto ask_deep = [](const char* members) {
+    auto asked = base::Json::parse(members);
+    asked->set("command", "deep");
+    auto answer = ask_process(getpid(), *asked, kPatience);
+    EXPECT_TRUE(answer) << answer.status().text();
+    return answer ? *answer : base::Json();
+  };
+  EXPECT_TRUE(ask_deep("{}")["ok"].as_bool());
+  EXPECT_TRUE(
+      ask_deep(R"({"max_duration_ms":1500,"max_launches":9,"name":"a b"})")["ok"].as_bool());
+  EXPECT_TRUE(ask_deep(R"({"close":true})")["ok"].as_bool());
+  EXPECT_TRUE(recorder_.saw("deep 0 0 "));
+  EXPECT_TRUE(recorder_.saw("deep 1500000000 9 a b"));
+  EXPECT_TRUE(recorder_.saw("deep close"));
+  for (const char* wrong : {R"({"max_duration_ms":60001})", R"({"max_duration_ms":-1})",
+                            R"({"max_duration_ms":"2s"})", R"({"max_launches":-5})"}) {
+    EXPECT_EQ(ask_deep(wrong)["error"].as_string(), "InvalidArgument") << wrong;
+  }
+  EXPECT_EQ(recorder_.calls().size(), 3u);
+}
 
 // As daemons do.
 TEST_F(ControlServerTest, AProgramThatTakesAllDescriptorsIsNotKeptFromEnding) {

@@ -55,6 +55,9 @@ constinit SessionTable gpufl_session_v1 = {
            uint32_t warmup) {
           return detail::begin_scope({name, name_size}, {tag, tag_size}, {repeat, warmup, true});
         },
+    .open_deep_window = nullptr,
+    .close_deep_window = nullptr,
+    .is_deep_window_open = nullptr,
 };
 
 // Name size, value size, type; name; value: the table's address, counted from the value's own, so
@@ -197,6 +200,9 @@ void set_up(const OwnerCalls& calls) {
   gpufl_session_v1.annotations_start = calls.annotations_start;
   gpufl_session_v1.open_warpscope = calls.open_warpscope;
   gpufl_session_v1.record_warpscope = calls.record_warpscope;
+  gpufl_session_v1.open_deep_window = calls.open_deep_window;
+  gpufl_session_v1.close_deep_window = calls.close_deep_window;
+  gpufl_session_v1.is_deep_window_open = calls.is_deep_window_open;
   gpufl_session_v1.counters = capture::counters::own_counters();
 }
 

@@ -18,6 +18,14 @@ namespace gpufl::client::joining {
 
 inline constexpr uint32_t kTableVersion = 1;  // also the note's type
 
+// As DeepWindowSpec, in plain C.
+struct DeepWindowCall {
+  uint32_t size;
+  int32_t max_duration_ms, max_launches, cooldown_ms;
+  const char* name;  // not null
+  size_t name_size;
+};
+
 // Plain C: copies may come from different compilers and versions. Of version 1 nothing is ever
 // changed; more may be added at the end.
 struct SessionTable {
@@ -55,6 +63,10 @@ struct SessionTable {
   int32_t (*record_warpscope)(const WarpscopeCall* call);
   // Likewise: as scopes.begin_scope, of a scope that is marked deep.
   capture::scope_recorder::ForeignBegin begin_deep_scope;
+  // Likewise: deep windows of the session.
+  bool (*open_deep_window)(const DeepWindowCall* call);
+  void (*close_deep_window)();
+  bool (*is_deep_window_open)();
 };
 
 // What the owner's side calls in the copy that has the session.
@@ -66,6 +78,9 @@ struct OwnerCalls {
   int (*annotations_start)(capture::AnnotationTables tables);
   void (*open_warpscope)();
   int32_t (*record_warpscope)(const WarpscopeCall* call);
+  bool (*open_deep_window)(const DeepWindowCall* call);
+  void (*close_deep_window)();
+  bool (*is_deep_window_open)();
 };
 // Whether that copy knows of warpscope.
 inline bool takes_warpscope(const SessionTable& table) {
@@ -73,6 +88,10 @@ inline bool takes_warpscope(const SessionTable& table) {
 }
 inline bool takes_deep_scopes(const SessionTable& table) {
   return table.size >= offsetof(SessionTable, begin_deep_scope) + sizeof(table.begin_deep_scope);
+}
+inline bool takes_deep_windows(const SessionTable& table) {
+  return table.size >=
+         offsetof(SessionTable, is_deep_window_open) + sizeof(table.is_deep_window_open);
 }
 // Before the first claim(); once.
 void set_up(const OwnerCalls& calls);

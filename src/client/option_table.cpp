@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "capture/deep_windows.hpp"
+
 namespace gpufl::client {
 
 namespace {
@@ -12,6 +14,10 @@ using Options = InitOptions;
 
 constexpr int kHourMs = 3'600'000;
 constexpr int kNoLimit = std::numeric_limits<int>::max();
+
+static_assert(capture::DeepWindows::kShortest_ns == 10'000'000 &&
+                  capture::DeepWindows::kLongest_ns == 60'000'000'000,
+              "the bounds of deep_window_ms below");
 
 constexpr std::string_view kNoLiveUpload =
     "nothing is uploaded while the program runs; upload the logs after shutdown()";
@@ -41,6 +47,12 @@ constexpr OptionField kFields[] = {
     {"pc_sampling_window_ms", IntField{&Options::pc_sampling_window_ms, 1, 1000}},
     {"pc_sampling_pause_ms", IntField{&Options::pc_sampling_pause_ms, 0, kHourMs}},
     {"sass_metrics", &Options::sass_metrics},
+    {"deep_window_only", &Options::deep_window_only},
+    {"deep_after_ms", IntField{&Options::deep_after_ms, 0, kNoLimit}},
+    {"deep_when", ConditionField{&Options::deep_when}},
+    {"deep_window_ms", IntField{&Options::deep_window_ms, 10, 60000}},
+    {"deep_window_max_launches", IntField{&Options::deep_window_max_launches, 0, kNoLimit}},
+    {"deep_window_cooldown_ms", IntField{&Options::deep_window_cooldown_ms, 0, kHourMs}},
     {"config_file", &Options::config_file},
     {"flush_logs_always", &Options::flush_logs_always},
     {"enable_debug_output", &Options::enable_debug_output},

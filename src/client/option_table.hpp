@@ -24,9 +24,14 @@ struct RangeField {
 using IntField = RangeField<int>;
 using PercentField = RangeField<double>;
 
+// Text as client/deep_condition.hpp reads it; empty: none.
+struct ConditionField {
+  std::string InitOptions::* member;
+};
+
 using FieldMember =
     std::variant<std::string InitOptions::*, bool InitOptions::*, IntField, PercentField,
-                 BackendKind InitOptions::*, ProfilingEngine InitOptions::*>;
+                 BackendKind InitOptions::*, ProfilingEngine InitOptions::*, ConditionField>;
 
 struct OptionField {
   std::string_view name;

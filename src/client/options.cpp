@@ -20,6 +20,7 @@
 #include "base/json.hpp"
 #include "capture/engine_ladder.hpp"
 #include "capture/identity.hpp"
+#include "client/deep_condition.hpp"
 #include "client/launch_request.hpp"
 #include "client/option_table.hpp"
 #include "format/engines.hpp"
@@ -32,6 +33,9 @@ namespace {
 constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 
 constexpr std::string_view kEngineField = "profiling_engine";
+constexpr const char* kDeepArm = "GPUFL_DEEP_ARM";
+constexpr std::string_view kArmWindow = "window";
+constexpr std::string_view kArmField = "deep_window_only";
 
 using Words = std::span<const std::string_view>;
 
@@ -184,6 +188,15 @@ Outcome set_backend(BackendKind InitOptions::* member, std::string_view text, La
   return std::nullopt;
 }
 
+Outcome set_condition(const ConditionField& field, std::string_view text, Layer& layer) {
+  if (!text.empty()) {
+    const auto condition = parse_deep_condition(text);
+    if (!condition) return Refusal{"bad_value", condition.status().message()};
+  }
+  layer.values.*field.member = text;
+  return std::nullopt;
+}
+
 // From the text of a variable.
 struct SetFromText {
   std::string_view text;
@@ -210,6 +223,9 @@ struct SetFromText {
   }
   Outcome operator()(ProfilingEngine InitOptions::* member) const {
     return set_engine(member, text, layer);
+  }
+  Outcome operator()(const ConditionField& field) const {
+    return set_condition(field, text, layer);
   }
 };
 
@@ -245,6 +261,10 @@ struct SetFromJson {
     if (!value.is_string()) return wrong_type(value, "an engine's name, such as \"Trace\"");
     return set_engine(member, value.as_string(), layer);
   }
+  Outcome operator()(const ConditionField& field) const {
+    if (!value.is_string()) return wrong_type(value, "a condition");
+    return set_condition(field, value.as_string(), layer);
+  }
 };
 
 std::string unknown_name(std::string_view name, const std::vector<std::string_view>& names) {
@@ -276,6 +296,10 @@ struct InWords {
   }
   std::string operator()(ProfilingEngine InitOptions::* member) const {
     return std::string(to_string(options.*member));
+  }
+  std::string operator()(const ConditionField& field) const {
+    const std::string_view text = options.*field.member;
+    return text.empty() ? "none" : quoted(text);
   }
 };
 
@@ -370,11 +394,26 @@ class Resolver {
         environment_.fields.insert(field.name);
       }
     }
+    read_deep_arm();
+  }
+
+  // What releases before had instead of deep_window_only.
+  void read_deep_arm() {
+    const auto text = env_(kDeepArm);
+    if (!text || text->empty()) return;
+    if (same_word(*text, kArmWindow)) {
+      environment_.values.deep_window_only = true;
+      environment_.fields.insert(kArmField);
+    } else {
+      refuse(*find_field(kArmField), {"bad_value", not_one_of(*text, {&kArmWindow, 1})},
+             "environment", kDeepArm, 0);
+    }
   }
 
   void check_variable(std::string_view name) {
-    constexpr std::string_view kOthers[] = {"GPUFL_DISABLED", "GPUFL_OVERRIDE", "GPUFL_RUN_ID",
-                                            "GPUFL_INJECT_LIBRARY", "GPUFL_NVDISASM"};
+    constexpr std::string_view kOthers[] = {"GPUFL_DISABLED", "GPUFL_OVERRIDE",
+                                            "GPUFL_RUN_ID",   "GPUFL_INJECT_LIBRARY",
+                                            "GPUFL_NVDISASM", kDeepArm};
     if (!name.starts_with("GPUFL_")) return;
     for (const backend::Vendor& vendor : backend::vendors()) {
       for (const std::string_view prefix : vendor.variables) {
@@ -492,7 +531,19 @@ class Resolver {
       if (const auto* percent = std::get_if<PercentField>(&field.member)) {
         check_range(field, *percent);
       }
+      if (const auto* condition = std::get_if<ConditionField>(&field.member)) {
+        check_condition(field, *condition);
+      }
     }
+  }
+
+  void check_condition(const OptionField& field, const ConditionField& condition) {
+    std::string& text = result_.options.*condition.member;
+    const std::string refusal = text.empty() ? "" : refusal_of(field.name, text);
+    if (refusal.empty()) return;
+    text.clear();
+    warn("bad_value", source_of(field), field.name, 0,
+         with_sentence(refusal, used_instead(field, result_.options)));
   }
 
   template <typename T>

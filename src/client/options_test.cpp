@@ -70,6 +70,9 @@ struct Other {
   Other operator()(const PercentField&) const { return {"1.5%", "1.5"}; }
   Other operator()(BackendKind InitOptions::*) const { return {"none", "\"none\""}; }
   Other operator()(ProfilingEngine InitOptions::*) const { return {"deep", "\"Deep\""}; }
+  Other operator()(const ConditionField&) const {
+    return {"kernel_launch_rate<7", "\"kernel_launch_rate<7\""};
+  }
 };
 
 TEST_F(OptionsTest, EveryFieldHasItsVariable) {
@@ -95,6 +98,32 @@ TEST_F(OptionsTest, EveryFieldHasItsKey) {
         with_file("{\"" + std::string(field.name) + "\": " + other.json + "}");
     EXPECT_FALSE(field.is_default(resolved.options)) << field.name;
   }
+}
+
+TEST_F(OptionsTest, DeepWindowsAreArmedByTheirFormerVariableToo) {
+  EXPECT_TRUE(resolve({}, {{"GPUFL_DEEP_ARM", "window"}}).options.deep_window_only);
+  EXPECT_FALSE(resolve({}, {{"GPUFL_DEEP_ARM", ""}}).options.deep_window_only);
+  const ResolvedOptions wrong = resolve({}, {{"GPUFL_DEEP_ARM", "windows"}});
+  EXPECT_FALSE(wrong.options.deep_window_only);
+  ASSERT_EQ(wrong.warnings.size(), 1u);
+  EXPECT_EQ(wrong.warnings[0].to_line(),
+            "environment: bad_value: GPUFL_DEEP_ARM: 'windows' is not one of window; did you mean "
+            "'window'? Using off");
+}
+
+TEST_F(OptionsTest, AConditionThatCannotBeReadIsToldAndDropped) {
+  const ResolvedOptions from_variable = resolve({}, {{"GPUFL_DEEP_WHEN", "kernel_launch_rat<1"}});
+  EXPECT_EQ(from_variable.options.deep_when, "");
+  ASSERT_EQ(from_variable.warnings.size(), 1u);
+  EXPECT_TRUE(
+      from_variable.warnings[0].text.ends_with("did you mean 'kernel_launch_rate'? Using none"))
+      << from_variable.warnings[0].text;
+  InitOptions program;
+  program.deep_when = "kernel_launch_rate";
+  const ResolvedOptions from_program = resolve(program);
+  EXPECT_EQ(from_program.options.deep_when, "");
+  ASSERT_EQ(from_program.warnings.size(), 1u);
+  EXPECT_EQ(from_program.warnings[0].source, "program");
 }
 
 TEST_F(OptionsTest, ProgramThenVariablesThenFileThenDefaults) {

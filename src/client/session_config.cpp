@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "capture/engine_ladder.hpp"
+#include "client/deep_condition.hpp"
 #include "client/option_table.hpp"
 
 namespace gpufl::client {
@@ -45,6 +46,20 @@ backend::PcSamplingOptions sampling_options(const ResolvedOptions& resolved) {
   return sampling;
 }
 
+capture::DeepWindowOptions deep_window_options(const InitOptions& options) {
+  capture::DeepWindowOptions windows;
+  windows.is_only = options.deep_window_only;
+  if (options.deep_after_ms > 0) windows.after_ns = milliseconds(options.deep_after_ms);
+  if (!options.deep_when.empty()) {
+    // What cannot be read was told and dropped before.
+    if (auto when = parse_deep_condition(options.deep_when)) windows.when = std::move(*when);
+  }
+  windows.duration_ns = milliseconds(options.deep_window_ms);
+  windows.max_launches = static_cast<uint64_t>(options.deep_window_max_launches);
+  windows.cooldown_ns = milliseconds(options.deep_window_cooldown_ms);
+  return windows;
+}
+
 // "a, b" as its parts, without blanks and empty ones.
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
@@ -65,7 +80,7 @@ std::vector<std::string> wanted_features(const InitOptions& options) {
   for (const char* name :
        {"enable_stack_trace", "enable_memory_tracking", "enable_cuda_graphs_tracking",
         "enable_queue_times", "pc_sampling_period", "pc_sampling_window_ms", "pc_sampling_pause_ms",
-        "sass_metrics"}) {
+        "sass_metrics", "deep_window_only", "deep_after_ms", "deep_when"}) {
     if (!find_field(name)->is_default(options)) names.emplace_back(name);
   }
   return names;
@@ -100,6 +115,7 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   config.trace.external_correlation = options.enable_external_correlation;
   config.trace.queue_times = options.enable_queue_times;
   config.overhead_budget = options.overhead_budget / 100;
+  config.deep_windows = deep_window_options(options);
   const bool takes_samples = capture::takes_samples(config.engine);
   const bool counts = capture::counts_instructions(config.engine);
   config.trace.code = takes_samples || counts;

@@ -92,6 +92,7 @@ base::Json option_warnings_json(const analysis::SessionSummary& summary);
 base::Json ledger_json(const analysis::SessionSummary& summary);
 base::Json coverage_json(const analysis::Coverage& coverage);
 base::Json coverage_json(const SessionReport& report);  // also by engine
+base::Json deep_windows_json(const analysis::SessionSummary& summary);
 // `clusters`: "phases", "windows".
 base::Json estimate_json(const analysis::Estimate& estimate, std::string_view clusters);
 // A `device` line, and what its multiprocessors have where that is known.

@@ -52,6 +52,7 @@ void write_figures(JsonWriter& json, const SessionReport& report) {
   json.set("capabilities", capabilities_json(summary));
   json.set("ledger", ledger_json(summary));
   json.set("coverage", coverage_json(report));
+  json.set("deep_windows", deep_windows_json(summary));
   json.set("gpu_time", gpu_time_json(overview));
   write_kernels(json, report);
   json.set("transfers", transfers_json(overview.transfers));

@@ -102,6 +102,7 @@ void write_other_figures(Page& page, const SessionReport& report, const std::str
   if (report.overview.kernels) write_health_briefly(page, report.overview.metrics);
   write_counters_briefly(page, report);
   write_budget(page, summary);
+  write_deep_windows_briefly(page, summary);
   write_ledger_briefly(page, summary);
   if (!hidden.empty()) page.field("no room here for", hidden);
   page.command("all the rest", full_report_command(report.overview.options, summary.dir));

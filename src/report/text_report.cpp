@@ -34,6 +34,7 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   write_session(page, summary);
   write_devices(page, summary);
   write_ledger(page, summary);
+  write_deep_windows(page, summary, top);
   write_problems(page, summary, top);
   write_pending(page, summary, top);
   write_gpu_time(page, report, missing);

@@ -115,6 +115,8 @@ void write_ledger_briefly(Page& page, const analysis::SessionSummary& summary); 
 // Fields of the ledger: how much of the session each engine was attached to, and at what cost.
 void write_coverage(Page& page, const analysis::SessionSummary& summary);
 void write_budget(Page& page, const analysis::SessionSummary& summary);  // one field
+void write_deep_windows(Page& page, const analysis::SessionSummary& summary, size_t top);
+void write_deep_windows_briefly(Page& page, const analysis::SessionSummary& summary);  // one field
 void write_devices(Page& page, const analysis::SessionSummary& summary);
 void write_activity(Page& page, const analysis::SessionSummary& summary);  // one field
 void write_pending(Page& page, const analysis::SessionSummary& summary, size_t top);

@@ -28,10 +28,29 @@ TEST(Reference, EveryOptionHasItsDefault) {
   EXPECT_FALSE(opts.continuous_system_sampling);
   EXPECT_EQ(opts.backend, BackendKind::Auto);
   EXPECT_EQ(opts.profiling_engine, ProfilingEngine::Monitor);
+  EXPECT_FALSE(opts.deep_window_only);
+  EXPECT_EQ(opts.deep_after_ms, 0);
+  EXPECT_EQ(opts.deep_when, "");
+  EXPECT_EQ(opts.deep_window_ms, 2000);
+  EXPECT_EQ(opts.deep_window_max_launches, 0);
+  EXPECT_EQ(opts.deep_window_cooldown_ms, 10000);
   EXPECT_EQ(opts.config_file, "");
   EXPECT_FALSE(opts.flush_logs_always);
   EXPECT_FALSE(opts.enable_debug_output);
   EXPECT_TRUE(opts.enabled);
+}
+
+TEST(Reference, EveryFieldOfADeepWindowHasItsDefault) {
+  const DeepWindowSpec spec;
+  EXPECT_EQ(spec.max_duration_ms, 0);
+  EXPECT_EQ(spec.max_launches, 0);
+  EXPECT_EQ(spec.cooldown_ms, 0);
+  EXPECT_EQ(spec.name, "");
+  EXPECT_FALSE(deepWindow(DeepWindowSpec{500, 100, 1000, "no session"}));
+  EXPECT_FALSE(deepWindow(500));
+  EXPECT_FALSE(deepWindow(500, 100));
+  deepWindowClose();
+  EXPECT_FALSE(deepWindowActive());
 }
 
 TEST(Reference, EveryOptionOfAnUploadHasItsDefault) {

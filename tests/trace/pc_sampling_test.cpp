@@ -26,14 +26,14 @@ class PcSampling : public SamplingFixture {
   // One window, and others only while a deep scope is open.
   void begin_seldom() {
     PcSamplingOptions seldom{.window_ns = 100'000, .pause_ns = 3'600'000'000'000};
-    seldom.deep_scopes = &deep_scopes_;
+    seldom.deep = &deep_;
     begin(seldom);
   }
   bool drain_until_windows(uint64_t count) {
     return drain_until([&] { return tracer_->status().sampling->windows >= count; });
   }
 
-  std::atomic<int32_t> deep_scopes_{0};
+  backend::DeepDemand deep_;
 };
 
 TEST_F(PcSampling, SamplesCarryFunctionModulePcAndTheDevicesOwnStallReason) {
@@ -72,7 +72,7 @@ TEST_F(PcSampling, AWindowIsSkippedWhileALaunchIsUnderWayAndNoCallIsMadeBehindIt
   begin_seldom();
   ASSERT_TRUE(drain_until_windows(1));
   HeldCall held(sampling_->launch);
-  deep_scopes_ = 1;
+  deep_.scopes = 1;
   EXPECT_TRUE(drain_until([&] { return tracer_->status().sampling->windows_skipped >= 2; }));
   held.release();
   const uint64_t windows = tracer_->status().sampling->windows;
@@ -85,7 +85,7 @@ TEST_F(PcSampling, CallsThatDoNotLaunchAreWaitedForAsWell) {
   begin_seldom();
   ASSERT_TRUE(drain_until_windows(1));
   const HeldCall held(callbacks_->load_module);
-  deep_scopes_ = 1;
+  deep_.scopes = 1;
   EXPECT_TRUE(drain_until([&] { return tracer_->status().sampling->windows_skipped >= 1; }));
 }
 
@@ -231,9 +231,9 @@ TEST_F(PcSampling, NobodyEntersACallWhenCuptiIsGivenUp) {
 TEST_F(PcSampling, ADeepScopeTakesOneWindowAfterAnother) {
   begin_seldom();
   ASSERT_TRUE(drain_until_windows(1));
-  deep_scopes_ = 1;
+  deep_.scopes = 1;
   ASSERT_TRUE(drain_until_windows(3));
-  deep_scopes_ = 0;
+  deep_.scopes = 0;
   EXPECT_EQ(rows(Kind::Coverage).back()[coverage_column::kWhy],
             static_cast<int64_t>(format::CoverageReason::DeepScope));
 }
@@ -244,7 +244,7 @@ TEST_F(PcSampling, AContextThatGoesIsForgotten) {
   callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   sampling_->forget_contexts();  // whatever is asked of it from now on fails
   callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-  deep_scopes_ = 1;
+  deep_.scopes = 1;
   EXPECT_TRUE(drain_until_windows(2));
   EXPECT_EQ(lacking(), "");
 }

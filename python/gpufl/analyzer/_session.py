@@ -136,6 +136,7 @@ class GpuFlightSession:
     host_metrics = _Table("host_metrics", "Samples of the host: CPU and memory.")
     pending = _Table("pending", "API calls and launches that had not ended after about 200 ms.")
     coverage = _Table("coverage", "Phases in which an engine was attached, and sampling windows.")
+    deep_windows = _Table("deep_windows", "Deep windows: what opened and closed each.")
     processes = _Table("processes", "Processes seen on the GPUs.")
     perf = _Table("perf", "Hardware counters by range (RangeProfiler).")
     pm_samples = _Table("pm_samples", "Hardware counters sampled over time.")

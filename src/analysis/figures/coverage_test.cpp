@@ -216,7 +216,7 @@ TEST(PhasesTest, TheLastOfALogWithoutEndIsInferredFromTheEvent) {
 }
 
 TEST(PhasesTest, WhatIsInferredOfADeepScopeIsNoSampleOfTheRunEither) {
-  for (const char* const why : {"deep scope", "request"}) {
+  for (const char* const why : {"deep scope", "deep window", "request"}) {
     const SessionData data = broken_off({true, 9'600, why});
     EXPECT_TRUE(coverage(data, {}).is_last_inferred);
     EXPECT_EQ(kernel_estimates(data, {})->size(), 2u) << why;

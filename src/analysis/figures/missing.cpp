@@ -332,6 +332,11 @@ Unknown missing_samples(const SessionSummary& summary) {
                 " had no samples because the hardware's buffer was full",
             "sample less often: GPUFL_PC_SAMPLING_PERIOD"};
   }
+  const base::Json* const armed = summary.armed_windows();
+  if (armed != nullptr && (*armed)["only"].as_bool() && summary.deep_windows.count == 0) {
+    return {"samples were to be taken in deep windows only, and no window opened",
+            "open one with --deep-after, --deep-when, gpufl control PID deep or deepWindow()"};
+  }
   return missing_rows(summary, "stalls", kSamplingEngines);
 }
 

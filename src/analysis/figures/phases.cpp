@@ -51,7 +51,8 @@ Intervals engine_phases(const SessionData& session, std::string_view engine) {
 Intervals asked_phases(const SessionData& session) {
   using format::CoverageReason;
   const auto is_asked = [](CoverageReason why) {
-    return why == CoverageReason::DeepScope || why == CoverageReason::Request;
+    return why == CoverageReason::DeepScope || why == CoverageReason::DeepWindow ||
+           why == CoverageReason::Request;
   };
   Intervals spans = told_phases(session, [&](const PhaseRow& phase) {
     // A deep scope that opens in a phase makes that last as long as it does.
@@ -64,6 +65,7 @@ Intervals asked_phases(const SessionData& session) {
   };
   if (open && change &&
       (change->why == word(CoverageReason::DeepScope) ||
+       change->why == word(CoverageReason::DeepWindow) ||
        change->why == word(CoverageReason::Request))) {
     spans = unite(spans, {*open});
   }

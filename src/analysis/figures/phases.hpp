@@ -21,8 +21,8 @@ std::optional<Phases> traced_phases(const SessionData& session);
 // When one engine was attached, by the log's rows.
 Intervals engine_phases(const SessionData& session, std::string_view engine);
 
-// Those that a deep scope or somebody asked for, or that a deep scope made longer: they are no
-// sample of the run.
+// Those that a deep scope, a deep window or somebody asked for, or that a deep scope made longer:
+// they are no sample of the run.
 Intervals asked_phases(const SessionData& session);
 
 }  // namespace gpufl::analysis

@@ -21,8 +21,9 @@ SampleWindows::SampleWindows(const SessionData& session) {
         rows.at(column::kShape, row) == static_cast<int64_t>(format::CoverageShape::Window);
     if (!is_window) continue;
     const int64_t start_ns = rows.at(column::kStart, row);
+    const auto why = static_cast<format::CoverageReason>(rows.at(column::kWhy, row));
     const bool is_deep =
-        rows.at(column::kWhy, row) == static_cast<int64_t>(format::CoverageReason::DeepScope);
+        why == format::CoverageReason::DeepScope || why == format::CoverageReason::DeepWindow;
     by_device_[rows.at(column::kDevice, row, -1)].push_back(
         {{start_ns, saturating_add(start_ns, rows.at(column::kDuration, row))},
          is_deep ? kDeep : 0});

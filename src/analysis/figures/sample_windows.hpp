@@ -13,8 +13,8 @@
 // The windows in which the program counter was sampled, by the log's `coverage` rows. Any thread.
 namespace gpufl::analysis {
 
-// Windows follow one another while a deep scope is open: those are a stretch. They say what its
-// kernels wait for, and are no sample of the run.
+// Windows follow one another while a deep scope or window is open: those are a stretch. They say
+// what its kernels wait for, and are no sample of the run.
 struct SampleWindow {
   Interval span;
   size_t stretch = 0;  // 0: of none

@@ -227,7 +227,7 @@ Figure<StallFigures> stall_figures(const SessionData& session, const AnalysisOpt
     const FunctionSums of_function = found == sums.functions.end() ? FunctionSums{} : found->second;
     SampledFunction function = function_of(its_parts, session.tables, of_function, options.top);
     if (of_function.of_all.sum <= 0 && of_function.whole.sum > 0) {
-      function.share = Unknown{"it was sampled only while a deep scope was open", ""};
+      function.share = Unknown{"it was sampled only while a deep scope or window was open", ""};
     } else if (const auto share = of_all.of(of_function.of_all)) {
       function.share = *share;
       function.share->high = std::min(1.0, share->high);

@@ -68,7 +68,9 @@ void EngineCoverage::add(const format::Batch& rows, size_t row) {
   phase_ns = saturating_add(phase_ns, duration_ns);
   phase_cost.add(cost_ns, measure);
   last_end_ns = std::max(last_end_ns, saturating_add(rows.at(column::kStart, row), duration_ns));
-  is_paced |= is_of_budget(rows.at(column::kEnding, row));
+  const int64_t ending = rows.at(column::kEnding, row);
+  is_paced |= is_of_budget(ending);
+  ends_with_windows |= ending == static_cast<int64_t>(format::CoverageEnd::DeepWindow);
 }
 
 CoverageCost EngineCoverage::cost() const {
@@ -91,6 +93,7 @@ EngineCoverage sum_of(const std::vector<EngineCoverage>& engines) {
     sum.dropped += engine.dropped;
     sum.last_end_ns = std::max(sum.last_end_ns, engine.last_end_ns);
     sum.is_paced |= engine.is_paced;
+    sum.ends_with_windows |= engine.ends_with_windows;
   }
   return sum;
 }

@@ -36,6 +36,7 @@ struct EngineCoverage {
   uint64_t samples = 0, dropped = 0;  // of windows
   int64_t last_end_ns = 0;            // of phases
   bool is_paced = false;              // phases ended to stay within a budget
+  bool ends_with_windows = false;     // phases ended because a deep window opened or closed
 
   // Of the phases where any is known, else of the windows in them.
   CoverageCost cost() const;

@@ -18,7 +18,9 @@ using format::Kind;
 bool SessionSummary::is_budgeted() const {
   // One that could not detach stayed attached, whatever the budget.
   const EngineCoverage all = all_coverage();
-  return all.phases > 0 ? all.is_paced : header.overhead_budget_ppm.has_value();
+  const bool has_budget = header.overhead_budget_ppm.has_value();
+  // Between deep windows only a budget detaches.
+  return all.phases > 0 ? all.is_paced || (has_budget && all.ends_with_windows) : has_budget;
 }
 
 std::optional<Interval> SessionSummary::open_phase() const {
@@ -34,6 +36,13 @@ std::optional<Interval> SessionSummary::open_phase() const {
   }
   if (start_ns >= duration_ns) return std::nullopt;
   return Interval{start_ns, duration_ns};
+}
+
+const Json* SessionSummary::armed_windows() const {
+  for (const Json& event : events) {
+    if (event["name"].as_string() == "deep_windows_armed") return &event;
+  }
+  return nullptr;
 }
 
 EngineCoverage SessionSummary::all_coverage() const {
@@ -83,6 +92,7 @@ void SummaryBuilder::on_batch(const format::Batch& batch,
     case Kind::DeviceMetric: metrics_.add_device(batch, dictionaries); break;
     case Kind::HostMetric: metrics_.add_host(batch, dictionaries); break;
     case Kind::Coverage: coverage_.add(batch, dictionaries); break;
+    case Kind::DeepWindow: deep_windows_.add(batch, dictionaries); break;
     default: break;
   }
 }
@@ -138,7 +148,7 @@ void SummaryBuilder::see_event(const Json& line) {
     const std::string& why = line["why"].as_string();
     summary_.last_change = {resumes, line["time"].as_integer(), why};
     // The turns of a budget are many, and have rows.
-    if (why == "budget" || why == "schedule" || why == "deep scope") return;
+    if (why == "budget" || why == "schedule" || why.starts_with("deep ")) return;
   }
   if (summary_.events.size() < SessionSummary::kMaxEvents) summary_.events.push_back(line);
 }
@@ -171,6 +181,7 @@ SessionSummary SummaryBuilder::finish() {
   summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);
   summary_.metrics = metrics_.finish();
   summary_.coverage = coverage_.finish();
+  summary_.deep_windows = deep_windows_.finish();
   summary_.pending = pending_.finish();
   // Where the ledger knows of no kernel that still ran, those without a row were lost.
   if (summary_.ledger && summary_.ledger->launches_unfinished.value_or(0) == 0) {

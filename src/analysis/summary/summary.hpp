@@ -11,6 +11,7 @@
 #include "analysis/summary/activity.hpp"
 #include "analysis/summary/counters.hpp"
 #include "analysis/summary/coverage_totals.hpp"
+#include "analysis/summary/deep_windows.hpp"
 #include "analysis/summary/lost_windows.hpp"
 #include "analysis/summary/markers.hpp"
 #include "analysis/summary/metric_series.hpp"
@@ -55,6 +56,7 @@ struct SessionSummary {
   std::vector<MetricSeries> metrics;
   std::optional<RecordingChange> last_change;  // none: the log has no such event
   std::vector<EngineCoverage> coverage;        // by engine, as rows tell; empty: nobody says
+  DeepWindowTotals deep_windows;
   std::map<std::string, uint64_t> rows;   // by kind, as read; what the ledger counts as written
   std::vector<format::Problem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
@@ -68,6 +70,9 @@ struct SessionSummary {
   // the last event on, else from the session's start. Work alone says nothing, because kernels that
   // were launched in a phase may begin after it.
   std::optional<Interval> open_phase() const;
+  // The event by which the session says what may open deep windows; null: nothing but a call or a
+  // command.
+  const base::Json* armed_windows() const;
   // Of all engines together, with the open phase, whose cost nobody knows.
   EngineCoverage all_coverage() const;
 
@@ -105,6 +110,7 @@ class SummaryBuilder : public format::Visitor {
   PendingTable pending_{names_};
   MetricTable metrics_{names_};
   CoverageTable coverage_{names_};
+  DeepWindowTable deep_windows_{names_};
 };
 
 // Fails as SessionReader::open does.

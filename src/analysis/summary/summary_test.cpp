@@ -57,6 +57,37 @@ TEST(SummaryBuilderTest, GathersEveryKindOfLine) {
   EXPECT_EQ(summary.event_counts.at("xid"), 1u);
 }
 
+TEST(SummaryBuilderTest, DeepWindowsAreListedAndAddedUp) {
+  SummaryBuilder builder;
+  format::Dictionaries dictionaries;
+  dictionaries.define(Dict::Name, 1, "slow step");
+  dictionaries.define(Dict::Name, 2, "PcSampling");
+  dictionaries.define(Dict::Text, 1, "counted_before");
+  dictionaries.define(Dict::Text, 2, "kernel_launch_rate<100");
+  Batch rows(Kind::DeepWindow);
+  rows.push_row({100, 50, 1, 3, 2, 7, 2, 1, 2, 42, 3});
+  rows.push_row({300, 20, 0, 0, 0, 5, 0, 0, 0, -1, 0});
+  builder.on_batch(rows, dictionaries);
+  const SessionSummary summary = builder.finish();
+  const DeepWindowTotals& totals = summary.deep_windows;
+  EXPECT_EQ(totals.count, 2u);
+  EXPECT_EQ(totals.duration_ns, 70);
+  EXPECT_EQ(totals.launches, 12u);
+  ASSERT_EQ(totals.windows.size(), 2u);
+  const DeepWindowFact& first = totals.windows[0];
+  EXPECT_EQ(first.name, "slow step");
+  EXPECT_EQ(first.opened_by, "when");
+  EXPECT_EQ(first.closed_by, "launches");
+  EXPECT_EQ(first.engine, "PcSampling");
+  EXPECT_EQ(first.limit, "counted_before");
+  EXPECT_EQ(first.condition, "kernel_launch_rate<100");
+  EXPECT_EQ(first.seen, 42);
+  EXPECT_EQ(first.ignored, 3u);
+  EXPECT_EQ(totals.windows[1].name, "");
+  EXPECT_EQ(totals.windows[1].seen, std::nullopt);
+  EXPECT_EQ(summary.duration_ns, 320);
+}
+
 TEST(SummaryBuilderTest, KnowsACleanEnd) {
   SummaryBuilder builder;
   format::Ledger ledger;

@@ -44,10 +44,7 @@ int64_t SyntheticSamples::samples_of_window() const {
 }
 
 void SyntheticSamples::drain(int64_t until_ns, RowSink& sink) {
-  const auto is_deep = [&] {
-    return sampling_.deep_scopes != nullptr &&
-           sampling_.deep_scopes->load(std::memory_order_relaxed) > 0;
-  };
+  const auto is_deep = [&] { return sampling_.deep != nullptr && sampling_.deep->is_any(); };
   rows_.clear();
   coverage_.clear();
   for (uint64_t i = 0; i < kDrainsAtMost && next_window_ns_ + sampling_.window_ns <= until_ns;
@@ -61,6 +58,7 @@ void SyntheticSamples::drain(int64_t until_ns, RowSink& sink) {
 
 void SyntheticSamples::write_window(RowSink& sink) {
   namespace column = format::coverage_column;
+  using format::CoverageReason;
   const int64_t engine = sink.intern(format::Dict::Name, "PcSampling");
   for (int64_t device = 0; device < options_.devices; ++device) {
     const uint64_t before = samples_;
@@ -70,6 +68,10 @@ void SyntheticSamples::write_window(RowSink& sink) {
     b.mutable_column(column::kDuration).push_back(sampling_.window_ns);
     b.mutable_column(column::kEngine).push_back(engine);
     b.mutable_column(column::kShape).push_back(static_cast<int64_t>(format::CoverageShape::Window));
+    const auto why = sampling_.deep != nullptr ? sampling_.deep->why() : CoverageReason::Schedule;
+    b.mutable_column(column::kWhy).push_back(static_cast<int64_t>(why));
+    b.mutable_column(column::kEnding)
+        .push_back(static_cast<int64_t>(format::CoverageEnd::Schedule));
     b.mutable_column(column::kDevice).push_back(options_.first_device + device);
     b.mutable_column(column::kSamples).push_back(static_cast<int64_t>(samples_ - before));
     b.mutable_column(column::kDropped).push_back(0);

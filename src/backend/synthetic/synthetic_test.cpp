@@ -207,13 +207,19 @@ TEST(SyntheticTracer, SamplesInWindows) {
 }
 
 TEST(SyntheticTracer, ADeepScopeHasNoPauses) {
-  const std::atomic<int32_t> open{1};
+  DeepDemand deep;
+  deep.scopes = 1;
   PcSamplingOptions options;
-  options.deep_scopes = &open;
+  options.deep = &deep;
   options.window_ns = kSecondNs / 10;
   format::Ledger ledger;
   sampled(10, options, ledger);
   EXPECT_GE(*ledger.sampling_windows, 28u);
+  deep.scopes = 0;
+  deep.window = true;
+  format::Ledger of_window;
+  sampled(10, options, of_window);
+  EXPECT_EQ(of_window.sampling_windows, ledger.sampling_windows) << "nor has a deep window";
 }
 
 TEST(SyntheticTracer, RateZeroIsNoRows) {

@@ -114,6 +114,7 @@ class SyntheticTracer : public Tracer {
   bool running_ = false;
 
   uint64_t next_kernel_ = 0;
+  std::atomic<uint64_t> launches_{0};  // for status(): as of the last drain
   uint64_t kernel_records_ = 0;
   int64_t next_slot_ns_ = 0;
   int64_t slot_fraction_ = 0;
@@ -199,7 +200,7 @@ void SyntheticTracer::skip_until(int64_t until_ns) {
 }
 
 void SyntheticTracer::advance_slot() {
-  ++next_kernel_;
+  launches_.store(++next_kernel_, std::memory_order_relaxed);
   next_slot_ns_ += period_ns_;
   slot_fraction_ += period_fraction_;
   if (slot_fraction_ >= options_.kernels_per_s) {
@@ -300,6 +301,7 @@ TraceStatus SyntheticTracer::status() const {
   const bool stopped = end_ns_.load() != std::numeric_limits<int64_t>::max();
   TraceStatus status;
   status.state = stopped ? "stopped" : "recording";
+  status.launches = status.kernels = launches_.load(std::memory_order_relaxed);
   if (samples_) status.sampling = samples_->status(stopped);
   return status;
 }

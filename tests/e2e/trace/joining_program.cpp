@@ -13,6 +13,10 @@
 //   system       samples system metrics until one has come to the log
 //   report       prints generateReport()
 //   pause        calls pause(); prints what it returned
+//   deep:NAME    opens a deep window of at most a minute; prints what that returned
+//   deep_for:MS  the same, of that length, without a name     deep_close   closes it
+//   deep_await   goes on when none is open
+//   await:FILE   goes on when FILE exists, and launches meanwhile
 //   shutdown     calls shutdown()
 //   race         init() and inject at the same time, on two threads
 //   fork         goes on in a child of fork(); the parent ends with its code
@@ -88,6 +92,19 @@ void wait_for_sample(const std::string& folder) {
   std::exit(96);
 }
 
+// Launches, where there is something to launch on.
+template <typename Goes>
+void launch_while(Goes goes_on) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (goes_on()) {
+    if (std::chrono::steady_clock::now() > deadline) std::exit(95);
+#ifdef GPUFL_STANDIN_CUDA
+    gpufl::standin::launch(10);
+#endif
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
 void step(const std::string& name, const std::string& value, const std::string& folder) {
   if (name == "inject") {
     inject();
@@ -114,6 +131,22 @@ void step(const std::string& name, const std::string& value, const std::string& 
     gpufl::generateReport();
   } else if (name == "pause") {
     std::printf("pause %s\n", gpufl::pause() ? "true" : "false");
+  } else if (name == "deep") {
+    gpufl::DeepWindowSpec spec;
+    spec.max_duration_ms = 60'000;
+    spec.name = value;
+    std::printf("deep %s\n", gpufl::deepWindow(spec) ? "true" : "false");
+    std::fflush(stdout);
+  } else if (name == "deep_for") {
+    const int duration_ms = static_cast<int>(std::strtol(value.c_str(), nullptr, 10));
+    std::printf("deep %s\n", gpufl::deepWindow(duration_ms) ? "true" : "false");
+    std::fflush(stdout);
+  } else if (name == "deep_close") {
+    gpufl::deepWindowClose();
+  } else if (name == "deep_await") {
+    launch_while([] { return gpufl::deepWindowActive(); });
+  } else if (name == "await") {
+    launch_while([&] { return !std::filesystem::exists(value); });
   } else if (name == "shutdown") {
     gpufl::shutdown();
   } else if (name == "race") {

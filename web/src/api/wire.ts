@@ -766,6 +766,7 @@ export interface components {
       capabilities: components["schemas"]["Capability"][];
       ledger: components["schemas"]["Ledger"];
       coverage: components["schemas"]["Coverage"];
+      deep_windows: components["schemas"]["DeepWindows"];
       gpu_time: components["schemas"]["GpuTime"];
       kernels: components["schemas"]["Kernels"] | components["schemas"]["Unknown"];
       transfers: components["schemas"]["Transfers"];
@@ -830,6 +831,7 @@ export interface components {
       capabilities: components["schemas"]["Capability"][];
       ledger: components["schemas"]["Ledger"];
       coverage: components["schemas"]["Coverage"];
+      deep_windows: components["schemas"]["DeepWindows"];
       gpu_time: components["schemas"]["GpuTime"];
       kernels: components["schemas"]["Kernels"] | components["schemas"]["Unknown"];
       transfers: components["schemas"]["Transfers"];
@@ -1035,6 +1037,36 @@ export interface components {
         measure: "calls" | "steps" | "calls and steps" | null;
         samples: number;
         dropped: number;
+      }[];
+    };
+    /** @description Short stretches in which an engine above Trace was attached. */
+    DeepWindows: {
+      /** @description null: no option opens any. */
+      armed: {
+        only: boolean;
+        after_ns: number | null;
+        condition: string | null;
+      } | null;
+      count: number;
+      duration_ns: number;
+      /** @description null: unknown of some. */
+      launches: number | null;
+      list: {
+        name: string | null;
+        start_ns: number;
+        duration_ns: number;
+        launches: number | null;
+        /** @description The highest that was attached; null: none could be. */
+        engine: string | null;
+        /** @description api, control, after or when. */
+        opened_by: string;
+        /** @description session, duration, launches, api, control, pause or failure. */
+        closed_by: string;
+        condition: string | null;
+        seen: number | null;
+        /** @description Why an engine that was asked for was not attached. */
+        reason: string | null;
+        ignored: number;
       }[];
     };
     /** @description Where an insight comes from. */

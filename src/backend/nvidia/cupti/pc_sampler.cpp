@@ -63,7 +63,10 @@ class PcSampler final : public ContextWorker {
                                             chosen != 0 ? chosen : kDefaultPeriodExponent);
   }
   void take_turn() override;
-  int64_t next_turn_ns() const override { return is_deep() ? not_before_ns_ : next_window_ns_; }
+  int64_t next_turn_ns() const override {
+    const bool is_deep = why() != format::CoverageReason::Schedule;
+    return is_deep ? not_before_ns_ : next_window_ns_;
+  }
   void end_calls() override {
     make_or_fail("cuptiProfilerDeInitialize", [&] {
       end_sampling(api_);
@@ -71,9 +74,9 @@ class PcSampler final : public ContextWorker {
     });
   }
   bool open_windows();
-  void close_windows(int64_t begin_ns, bool is_deep);
-  bool is_deep() const {
-    return options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0;
+  void close_windows(int64_t begin_ns, format::CoverageReason why);
+  format::CoverageReason why() const {
+    return options_.deep != nullptr ? options_.deep->why() : format::CoverageReason::Schedule;
   }
   static SampledContext& sampled(const std::unique_ptr<AttachedContext>& one) {
     return static_cast<SampledContext&>(*one);
@@ -88,9 +91,10 @@ class PcSampler final : public ContextWorker {
 };
 
 void PcSampler::take_turn() {
-  const bool is_deep_window = is_deep();
-  const nanoseconds length = is_deep_window ? std::max(kDeepWindow, nanoseconds(options_.window_ns))
-                                            : nanoseconds(options_.window_ns);
+  const format::CoverageReason reason = why();
+  const bool is_deep = reason != format::CoverageReason::Schedule;
+  const nanoseconds length = is_deep ? std::max(kDeepWindow, nanoseconds(options_.window_ns))
+                                     : nanoseconds(options_.window_ns);
   next_window_ns_ = base::monotonic_ns() + length.count() + options_.pause_ns;
   const bool is_open = open_windows();
   const int64_t begin_ns = base::monotonic_ns();
@@ -102,7 +106,7 @@ void PcSampler::take_turn() {
     return;
   }
   wait_within_turn(length);
-  close_windows(begin_ns, is_deep_window);
+  close_windows(begin_ns, reason);
 }
 
 // One context after the other, with launches let through in between: each takes its time. False
@@ -128,13 +132,13 @@ bool PcSampler::open_windows() {
   return is_open;
 }
 
-void PcSampler::close_windows(int64_t begin_ns, bool is_deep) {
+void PcSampler::close_windows(int64_t begin_ns, format::CoverageReason why) {
   drop_destroyed();
   std::vector<WindowRows> windows;
   for (const auto& attached_one : attached()) {
     SampledContext& one = sampled(attached_one);
     if (!one.is_sampled || !shut_for_stop()) continue;
-    WindowRows window{begin_ns, base::monotonic_ns(), 0, one.device(), one.id(), is_deep, {}};
+    WindowRows window{begin_ns, base::monotonic_ns(), 0, one.device(), one.id(), why, {}};
     const bool is_closed = make_or_fail("cuptiPCSamplingStop",
                                         [&] { return one.sampling.close_window(window.samples); });
     open_gate();

@@ -41,10 +41,9 @@ void add_samples(const SampleWindow& window, int64_t time_ns, int64_t device, in
 
 void add_coverage(const WindowRows& window, int64_t session_start_ns, int64_t engine,
                   int64_t device, format::Batch& rows) {
-  const auto why =
-      window.is_deep ? format::CoverageReason::DeepScope : format::CoverageReason::Schedule;
   rows.push_row({window.begin_ns - session_start_ns, window.end_ns - window.begin_ns, engine,
-                 static_cast<int64_t>(format::CoverageShape::Window), static_cast<int64_t>(why),
+                 static_cast<int64_t>(format::CoverageShape::Window),
+                 static_cast<int64_t>(window.why),
                  static_cast<int64_t>(format::CoverageEnd::Schedule), window.cost_ns,
                  static_cast<int64_t>(format::CostMeasure::Calls), device,
                  static_cast<int64_t>(window.samples.total),

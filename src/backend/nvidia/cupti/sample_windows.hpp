@@ -20,7 +20,7 @@ struct WindowRows {
   int64_t cost_ns = 0;
   uint32_t device = 0;   // CUDA's number
   uint32_t context = 0;  // CUPTI's
-  bool is_deep = false;
+  format::CoverageReason why = format::CoverageReason::Schedule;
   SampleWindow samples;
 };
 
