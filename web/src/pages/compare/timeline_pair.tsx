@@ -104,6 +104,10 @@ export function TimelinePair({
       });
     const first = make(hostA.current, a, titleA, given.current.spans[0]);
     const second = make(hostB.current, b, titleB, given.current.spans[1]);
+    const fitHeights = () => {
+      hostA.current?.style.setProperty("--full", `${first.fullHeight}px`);
+      hostB.current?.style.setProperty("--full", `${second.fullHeight}px`);
+    };
     const sent = new Map<Followed, View>();
     const stops: (() => void)[] = [];
     const stop = whenDescribed([first, second], () => {
@@ -113,7 +117,10 @@ export function TimelinePair({
         second.setView(shifted(view, by));
         sent.set(second, shifted(view, by));
       }
+      fitHeights();
       stops.push(
+        first.subscribe(fitHeights),
+        second.subscribe(fitHeights),
         follow(first, second, by, sent),
         follow(second, first, -by, sent),
         writeView(first),
