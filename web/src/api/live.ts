@@ -4,6 +4,7 @@
 // on; where there are no locks, tabs ask now and then.
 import type { QueryClient } from "@tanstack/react-query";
 import { apiUrl } from "./client";
+import { look } from "./reach";
 
 const NAME = "gpufl-events";
 const POLL_MS = 5000;
@@ -14,12 +15,17 @@ const CALM_MS = 1000;
 const START_MS = 3000;
 
 interface Happened {
-  event: "hello" | "session" | "analysis";
+  event: "hello" | "session" | "analysis" | "lost";
   data: { id?: string; session?: string };
 }
 
 // Answers about a session that grew are out of date, and so are the lists.
 export function refresh(client: QueryClient, happened: Happened): void {
+  // What was answered stays; whether there will be answers is asked for.
+  if (happened.event === "lost") {
+    void look();
+    return;
+  }
   const session = happened.data.id ?? happened.data.session;
   const of = session === undefined ? null : `/sessions/${encodeURIComponent(session)}`;
   void client.invalidateQueries({
@@ -80,6 +86,7 @@ function read(onEvent: (happened: Happened) => void, signal: AbortSignal): Promi
     // The browser connects again by itself, unless it was refused.
     source.onerror = () => {
       if (source.readyState === EventSource.CLOSED) end();
+      else onEvent({ event: "lost", data: {} });
     };
     signal.addEventListener("abort", end, { signal: done.signal });
   });
@@ -91,7 +98,7 @@ async function lead(tell: (happened: Happened) => void, isNew: () => boolean, si
   let isRefused = false;
   while (!signal.aborted) {
     await read((happened) => {
-      isRefused = false;
+      if (happened.event !== "lost") isRefused = false;
       // A greeting follows a pause in which events were lost, but for that of a page that starts.
       if (happened.event !== "hello" || !isNew()) tell(happened);
     }, signal);
