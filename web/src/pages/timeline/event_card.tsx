@@ -58,8 +58,8 @@ export function EventCard({
   return (
     <aside className="tlp-card" aria-label="Selected event">
       <header>
+        {kind === "kernels" && <Swatch color={classVariable(selected.kernelClass)} />}
         <h3>
-          {kind === "kernels" && <Swatch color={classVariable(selected.kernelClass)} />}
           <Copyable text={selected.name}>{eventTitle(selected)}</Copyable>{" "}
           <span>{eventNote(selected)}</span>
         </h3>
