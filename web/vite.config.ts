@@ -19,7 +19,7 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   // Those of e2e/ need a server and a browser.
-  test: { include: ["src/**/*.test.{ts,tsx}"] },
+  test: { include: ["src/**/*.test.{ts,tsx}"], css: { include: [/tokens\.css/] } },
   server: {
     proxy: {
       "/api": {

@@ -12,6 +12,8 @@ const LENGTH_NS = 2 * KERNELS * EVERY_NS;
 const TRACK = "kernels:0:1:7";
 const REST_ROW = 128;
 const ROW_PX = 20;
+// Of an address: as far down as the rows go.
+const LAST_ROWS = 100_000;
 const SELECTED = 200;
 const MOST_SHOWN = 10;
 
@@ -94,7 +96,8 @@ function counted(tile) {
 async function select(page, kernel) {
   const from = startOf(kernel) - 500;
   const to = from + 1000;
-  const plot = await showView(page, `/s/${OVERLAP}/timeline?from=${from}&to=${to}`);
+  const view = `from=${from}&to=${to}&top=${LAST_ROWS}`;
+  const plot = await showView(page, `/s/${OVERLAP}/timeline?${view}`);
   const x = plot.left + Math.round(plot.width / 2);
   const y = plot.trackTop + (REST_ROW + 0.5) * ROW_PX;
   await page.mouse.move(x - 1, y);
@@ -118,9 +121,6 @@ export async function measureOverlap(browser, server, figures) {
     await drawn(page);
     figures.addOne("of 10,000 kernels at once, not listed", KERNELS - found.size, "kernels", 0);
     figures.addOne("of 10,000 kernels at once, not drawn", KERNELS - drawnCount, "kernels", 0);
-    // To the last row.
-    await page.mouse.move(1000, 500);
-    await page.mouse.wheel(0, 10_000);
     for (let i = 0; i < SELECTED; ++i) {
       const kernel = REST_ROW + Math.floor(Math.random() * (KERNELS - REST_ROW));
       const said = await select(page, kernel).catch((error) => ({ error: String(error) }));

@@ -37,12 +37,14 @@ function eventOf(kernel, isCall) {
   return isCall
     ? {
         kind: "kernel_calls",
+        lengthWord: "call took",
         track: `kernel_calls:${kernel.thread}`,
         start: kernel.api_start_ns,
         length: kernel.api_duration_ns,
       }
     : {
         kind: "kernels",
+        lengthWord: "duration",
         track: `kernels:${kernel.device}:${kernel.context}:${kernel.stream}`,
         start: kernel.start_ns,
         length: kernel.duration_ns,
@@ -98,7 +100,8 @@ export async function measureTimes(browser, server, gpufl, folder, session, rows
     for (const [i, kernel] of kernels.entries()) {
       const event = eventOf(kernel, i % 2 === 1);
       const said = await askPage(page, session, event).catch((error) => ({ error: String(error) }));
-      if (said.start === String(event.start) && said.duration === String(event.length)) continue;
+      const length = said[event.lengthWord];
+      if (said.start === String(event.start) && length === String(event.length)) continue;
       ++wrong;
       console.error("wrong:", JSON.stringify(event), JSON.stringify(said));
       if (wrong === MOST_SHOWN) break;

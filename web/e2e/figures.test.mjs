@@ -181,6 +181,64 @@ test("two sessions that differ", { skip: whyNoBrowser }, async (t) => {
   assert.deepEqual(page.errors, []);
 });
 
+test("two timelines show the same step", { skip: whyNoBrowser }, async (t) => {
+  const server = await sharedServer(examples);
+  const page = await freshPage(t);
+  const { sessions } = await server.ask("/sessions?limit=10");
+  const other = sessions.find(({ id }) => id !== TORCH).id;
+  const [ofA, ofB] = await Promise.all(
+    [TORCH, other].map((id) => server.ask(`/sessions/${id}/sections/iterations`)),
+  );
+  const steps = [ofA.list[1], ofB.list[1]];
+  const longest = Math.max(...steps.map(({ start_ns, end_ns }) => end_ns - start_ns));
+  // What each asks for, at last.
+  const asked = new Map();
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (!url.pathname.endsWith("/tiles")) return;
+    const id = decodeURIComponent(url.pathname.split("/").at(-2));
+    asked.set(
+      id,
+      ["from", "to"].map((name) => Number(url.searchParams.get(name))),
+    );
+  });
+  const isShown = (id, from, to) => {
+    const view = asked.get(id);
+    return (
+      view !== undefined && view[0] <= from && view[1] >= to && view[1] - view[0] < 8 * (to - from)
+    );
+  };
+  await page.goto(server.at(`/compare?a=${TORCH}&b=${other}&step=2`));
+  await settled(page);
+  const view = await untilAddress(page, (one) => one.has("from"));
+  const [from, to] = ["from", "to"].map((name) => Number(view.get(name)));
+  assert.ok(Math.abs(from - (steps[0].start_ns - 0.1 * longest)) <= 2, String(from));
+  assert.ok(Math.abs(to - (steps[0].start_ns + 1.1 * longest)) <= 2, String(to));
+  const by = steps[1].start_ns - steps[0].start_ns;
+  await until(
+    () => isShown(TORCH, from, to) && isShown(other, from + by, to + by),
+    () => JSON.stringify([...asked]),
+  );
+  // A link to a part of it shows that part in both.
+  const [linkFrom, linkTo] = [from + 5e6, from + 15e6];
+  asked.clear();
+  await page.goto("about:blank");
+  const part = `from=${linkFrom}&to=${linkTo}`;
+  await page.goto(server.at(`/compare?a=${TORCH}&b=${other}&step=2&${part}`));
+  await settled(page);
+  await until(
+    () => isShown(TORCH, linkFrom, linkTo) && isShown(other, linkFrom + by, linkTo + by),
+    () => JSON.stringify([...asked]),
+  );
+  // Written after a quarter of a second; moving one of them by hand writes it for sure.
+  await page.locator(".aligned-timeline canvas").nth(1).focus();
+  await page.keyboard.press("d");
+  const moved = await untilAddress(page, (one) => Number(one.get("from")) > linkFrom + 1e5);
+  const length = Number(moved.get("to")) - Number(moved.get("from"));
+  assert.ok(Math.abs(length - 10e6) <= 2, String(length));
+  assert.deepEqual(page.errors, []);
+});
+
 test("a tag is given and filtered by", { skip: whyNoBrowser }, async (t) => {
   const server = await sharedServer(recordings);
   const page = await freshPage(t);

@@ -191,6 +191,9 @@ test("an open page loses its server and recovers", { skip: whyNoBrowser }, async
   await page.goto(server.at(at(0)));
   await settled(page);
   await server.stop();
+  // The page finds out, whether it asks for anything or not.
+  const banner = page.getByText("Pages show what they had before", { exact: false });
+  await banner.waitFor();
   // What was not asked for before says what to do, and what is there stays.
   const alert = page.getByRole("alert");
   await page.evaluate((hash) => (location.hash = hash), at(1));
@@ -210,6 +213,7 @@ test("an open page loses its server and recovers", { skip: whyNoBrowser }, async
   const { port } = new URL(server.origin);
   const again = await Server.start(examples, cache, `127.0.0.1:${port}`);
   t.after(() => again.stop());
+  await banner.waitFor({ state: "detached" });
   // It has another token: pages say so until somebody opens its address in any tab.
   await alert.filter({ hasText: "the address that gpufl" }).first().waitFor();
   const other = await page.context().newPage();
@@ -219,6 +223,20 @@ test("an open page loses its server and recovers", { skip: whyNoBrowser }, async
   await settled(page);
   assert.ok((await hashOf(page)).endsWith(at(1)));
   await page.locator(".callers").first().waitFor();
+});
+
+test("a timeline says what it could not read", { skip: whyNoBrowser }, async (t) => {
+  const server = await Server.start(examples, join(scratchFolder(), "cache"));
+  t.after(() => server.stop());
+  const page = await freshPage(t);
+  await page.goto(server.at(`/s/${TORCH}/timeline?from=100000000&to=100100000`));
+  await settled(page);
+  await server.stop();
+  // Far beyond what was asked for.
+  await page.keyboard.press("0");
+  const alert = page.getByRole("alert").filter({ hasText: "Hatched: not read" });
+  await alert.waitFor();
+  assert.match(await alert.innerText(), /^The server does not answer, trying again\./);
 });
 
 test("tabs of a browser without locks ask by themselves", { skip: whyNoWriters }, async (t) => {

@@ -85,6 +85,34 @@ test("a range by mouse has the sums that the server gives", { skip: whyNoBrowser
   assert.deepEqual(page.errors, []);
 });
 
+test("a narrow page shows a card below the tracks", { skip: whyNoBrowser }, async (t) => {
+  const server = await sharedServer(examples);
+  const page = await freshPage(t, { viewport: { width: 800, height: 900 } });
+  const kernels = await kernelsOf(server, TORCH);
+  const ask = `/sessions/${TORCH}/events?tracks=${kernels}&from=104000000&to=104600000&limit=5`;
+  const [{ event, start_ns }] = (await server.ask(ask)).events;
+  await page.goto(server.at(`/s/${TORCH}/timeline?event=${kernels}/${event}`));
+  await settled(page);
+  const card = page.getByLabel("Selected event");
+  await card.waitFor();
+  const plot = await page.locator(".tl-plot canvas").boundingBox();
+  const below = await card.boundingBox();
+  assert.ok(below.y >= plot.y + plot.height - 1, `${below.y} ${plot.y + plot.height}`);
+  assert.ok(plot.height > 200, String(plot.height));
+  // Both ends of the arrow are in view.
+  await card.getByRole("button", { name: "Zoom" }).click();
+  await untilAddress(page, (one) => lengthOf(one) < 1e6);
+  await card.getByRole("button", { name: "Its call" }).click();
+  await untilAddress(
+    page,
+    (one) =>
+      one.get("event")?.startsWith("kernel_calls") &&
+      Number(one.get("from")) <= start_ns &&
+      start_ns <= Number(one.get("to")),
+  );
+  assert.deepEqual(page.errors, []);
+});
+
 test("search counts and steps, and arrows go along the row", { skip: whyNoBrowser }, async (t) => {
   const server = await sharedServer(recordings);
   const page = await freshPage(t);

@@ -93,6 +93,10 @@ std::string picture_json(const Picture& picture) {
     out += ",\"name\":";
     append_json_text(text::make_harmless(track.name), out);
     out += fmt::format(",\"kind\":\"{}\"", to_string(track.kind));
+    if (!track.domain.empty()) {
+      out += ",\"domain\":";
+      append_json_text(text::make_harmless(track.domain), out);
+    }
     if (track.is_inside()) {
       out += ",\"inside\":";
       append_json_text(text::make_harmless(track.kernel), out);

@@ -49,8 +49,8 @@ PictureKind kind_of(SliceKind kind) {
   return PictureKind::Markers;
 }
 
-// Those of one stream or thread, by kind.
-using Tracks = std::array<PictureTrack, kPictureKinds>;
+// Those of one stream or thread: by kind, and behind them markers by what set them.
+using Tracks = std::vector<PictureTrack>;
 
 class PictureBuilder {
  public:
@@ -121,10 +121,28 @@ class PictureBuilder {
   static Tracks tracks_of(const std::string& group, const std::string& name,
                           const std::string& kernel = {}) {
     Tracks tracks;
-    for (size_t i = 0; i < tracks.size(); ++i) {
-      tracks[i] = {group, name, static_cast<PictureKind>(i), kernel};
+    for (size_t i = 0; i < kPictureKinds; ++i) {
+      tracks.push_back({group, name, static_cast<PictureKind>(i), kernel});
     }
     return tracks;
+  }
+
+  // The track of a slice, which is there from then on.
+  static size_t place_of(const Slice& slice, const timeline::SessionTexts& texts, Tracks& tracks) {
+    const PictureKind kind = kind_of(slice.kind);
+    const auto place = static_cast<size_t>(kind);
+    if (slice.kind != SliceKind::Range && slice.kind != SliceKind::Mark) return place;
+    const auto& domains = texts.tables().markers.domain;
+    const uint32_t domain = slice.row < domains.size() ? domains[slice.row] : 0;
+    if (domain == 0) return place;
+    const std::string& words = texts.name(domain);
+    for (size_t i = kPictureKinds; i < tracks.size(); ++i) {
+      if (tracks[i].domain == words) return i;
+    }
+    PictureTrack track = {tracks[place].group, tracks[place].name, kind, tracks[place].kernel};
+    track.domain = words;
+    tracks.push_back(std::move(track));
+    return tracks.size() - 1;
   }
 
   void keep(Tracks tracks) {
@@ -142,21 +160,22 @@ class PictureBuilder {
     return row;
   }
 
-  // Slices that lie inside others of their kind go to rows of their own below them.
+  // Slices that lie inside others of their track go to rows of their own below them.
   void add_rows(const SliceRow& row, const timeline::SessionTexts& texts, Tracks& tracks) {
-    std::array<size_t, kPictureKinds> at;  // the row of a kind that is next
-    for (size_t i = 0; i < at.size(); ++i) at[i] = tracks[i].rows.size();
+    std::vector<size_t> at;  // the row of a track that is next
+    for (const PictureTrack& track : tracks) at.push_back(track.rows.size());
     timeline::walk(
         row,
         [&](std::span<const Slice> group) {
           const Slice& slice = group.front();
-          const auto kind = static_cast<size_t>(kind_of(slice.kind));
-          PictureTrack& track = tracks[kind];
-          if (at[kind] >= track.rows.size()) track.rows.emplace_back();
+          const size_t place = place_of(slice, texts, tracks);
+          at.resize(tracks.size());
+          PictureTrack& track = tracks[place];
+          if (at[place] >= track.rows.size()) track.rows.emplace_back();
           const int64_t start = slice.start + offset_ns_;
           // A mark has no length; as a block it needs one.
           const int64_t end = std::max(slice.end + offset_ns_, start + 1);
-          BlockRow& blocks = track.rows[at[kind]];
+          BlockRow& blocks = track.rows[at[place]];
           if (blocks.empty() || blocks.back().end_ns <= start) {
             blocks.push_back({start, end, text_of(slice, texts), 1, end - start});
             if (!track.is_inside() && ++blocks_ > room_) make_room(tracks);
@@ -170,9 +189,9 @@ class PictureBuilder {
           ++picture_.slices;
           picture_.start_ns = std::min(picture_.start_ns, start);
           picture_.end_ns = std::max(picture_.end_ns, end);
-          if (!timeline::is_instant(slice.kind)) ++at[kind];
+          if (!timeline::is_instant(slice.kind)) ++at[place];
         },
-        [&](const Slice& slice) { --at[static_cast<size_t>(kind_of(slice.kind))]; });
+        [&](const Slice& slice) { --at[place_of(slice, texts, tracks)]; });
   }
 
   // Merges what is there, so that the picture stays small while it is made: a few times as large as

@@ -49,6 +49,7 @@ struct PictureTrack {
   std::string name;   // "stream 7", "thread 447"
   PictureKind kind = PictureKind::Kernels;
   std::string kernel = {};  // what one group of its warps did; empty: another kind of track
+  std::string domain = {};  // of markers, who set them: "torch.op"
   std::vector<BlockRow> rows = {};
 
   bool is_inside() const { return !kernel.empty(); }

@@ -70,6 +70,26 @@ TEST(PictureTest, EachKindHasATrackOfItsOwn) {
   EXPECT_EQ(to_string(PictureKind::Warps), "warps");
 }
 
+// As the dashboard has them: modules hold operators, and each has a track of its own.
+TEST(PictureTest, MarkersHaveATrackForEachThatSetThem) {
+  TestSession session;
+  session.marker("block", 0, 900, 1, "torch.module");
+  session.marker("linear", 100, 300, 1, "torch.op");
+  session.marker("addmm", 150, 100, 1, "torch.op");
+  session.marker("own", 500, 50);
+  const Picture picture = make_picture(run_of(session), 1000);
+  ASSERT_EQ(picture.tracks.size(), 3u);
+  const auto track_of = [&](std::string_view domain) -> const PictureTrack& {
+    return *std::find_if(picture.tracks.begin(), picture.tracks.end(),
+                         [&](const PictureTrack& track) { return track.domain == domain; });
+  };
+  for (const PictureTrack& track : picture.tracks) EXPECT_EQ(track.kind, PictureKind::Markers);
+  EXPECT_EQ(track_of("").rows.size(), 1u) << "what is around it is not of its track";
+  EXPECT_EQ(track_of("torch.module").rows.size(), 1u);
+  ASSERT_EQ(track_of("torch.op").rows.size(), 2u);
+  EXPECT_EQ(picture.texts[track_of("torch.op").rows[1].at(0).text].label, "addmm");
+}
+
 // Colours are those of classes of kernels.
 TEST(PictureTest, TextsOfKernelsTellTheirClass) {
   TestSession session;

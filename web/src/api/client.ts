@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to the server that the page came from. An answer is there, or is being computed.
 import type { Path } from "./paths";
+import { noteAnswered } from "./reach";
 
 export class Problem extends Error {
   constructor(
@@ -52,8 +53,10 @@ export async function ask<T>(
     response = await fetch(apiUrl(path, parameters), { signal: signal ?? null });
   } catch (error) {
     if (signal?.aborted) throw error;
+    noteAnswered(false);
     throw new Problem(0, "The server does not answer", "Is gpufl serve still running?");
   }
+  noteAnswered(true);
   if (response.status === 202) {
     const body = (await response.json()) as { progress?: number | null };
     return { state: "running", progress: body.progress ?? null };

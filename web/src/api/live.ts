@@ -5,6 +5,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { path } from "../base/place";
 import { apiUrl } from "./client";
+import { look } from "./reach";
 
 // Tabs of other workspaces of the server, and of links, have streams of their own.
 const NAME = `gpufl-events ${path}`;
@@ -16,12 +17,17 @@ const CALM_MS = 1000;
 const START_MS = 3000;
 
 interface Happened {
-  event: "hello" | "session" | "analysis";
+  event: "hello" | "session" | "analysis" | "lost";
   data: { id?: string; session?: string };
 }
 
 // Answers about a session that grew are out of date, and so are the lists.
 export function refresh(client: QueryClient, happened: Happened): void {
+  // What was answered stays; whether there will be answers is asked for.
+  if (happened.event === "lost") {
+    void look();
+    return;
+  }
   const session = happened.data.id ?? happened.data.session;
   const of = session === undefined ? null : `/sessions/${encodeURIComponent(session)}`;
   void client.invalidateQueries({
@@ -82,6 +88,7 @@ function read(onEvent: (happened: Happened) => void, signal: AbortSignal): Promi
     // The browser connects again by itself, unless it was refused.
     source.onerror = () => {
       if (source.readyState === EventSource.CLOSED) end();
+      else onEvent({ event: "lost", data: {} });
     };
     signal.addEventListener("abort", end, { signal: done.signal });
   });
@@ -93,7 +100,7 @@ async function lead(tell: (happened: Happened) => void, isNew: () => boolean, si
   let isRefused = false;
   while (!signal.aborted) {
     await read((happened) => {
-      isRefused = false;
+      if (happened.event !== "lost") isRefused = false;
       // A greeting follows a pause in which events were lost, but for that of a page that starts.
       if (happened.event !== "hello" || !isNew()) tell(happened);
     }, signal);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of the pages. One list: what works now is what the help shows.
 import { useEffect } from "react";
+import { keyName } from "./key_name";
 
 export interface KeyAction {
   // As KeyboardEvent.key; "g k" is one after the other, "Mod+k" with Control or Command, and
@@ -26,9 +27,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 function pressed(event: KeyboardEvent): string {
   const isMod = event.ctrlKey || event.metaKey;
-  if (isMod) return `Mod+${event.key}`;
-  // Letters are other letters with Shift already.
-  return event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
+  return isMod ? `Mod+${keyName(event)}` : keyName(event);
 }
 
 function onKeyDown(event: KeyboardEvent): void {

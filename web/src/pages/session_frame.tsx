@@ -4,6 +4,7 @@ import { lazy, type LazyExoticComponent, type ReactNode, Suspense, useEffect } f
 import { Link } from "wouter";
 import { useApi } from "../api/hooks";
 import { sessionPath } from "../api/paths";
+import { useServerIsGone } from "../api/reach";
 import type { LedgerAnswer, Session } from "../api/types";
 import { navigate, useSegments } from "../base/address";
 import { count, wallTime } from "../base/format";
@@ -164,6 +165,7 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
           </Link>
         ))}
       </nav>
+      <ServerGone />
       <main className={open === "timeline" ? "page wide" : "page"}>
         {open !== "timeline" && <PartStrip session={id} />}
         <ErrorBoundary what="page" of={`${id}/${open}/${kernel}`}>
@@ -173,6 +175,17 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
         </ErrorBoundary>
       </main>
     </>
+  );
+}
+
+// What a page has keeps its place, and looks as if it were of now.
+function ServerGone() {
+  if (!useServerIsGone()) return null;
+  return (
+    <p className="server-gone" role="status">
+      <b>The server does not answer.</b> Pages show what they had before. Start{" "}
+      <code>gpufl serve</code> again: they go on by themselves.
+    </p>
   );
 }
 

@@ -45,9 +45,10 @@ it("adds up a stretch of time, track by track", () => {
   const sums = description.tracks.map(({ id }, i) => ({
     id,
     count: i === 0 ? 0 : 2,
+    reaching: 0,
     busyNs: i === 0 ? 0 : 500,
     hasAllNames: true,
-    names: [{ label: "gemm", name: "gemm", count: 2, busyNs: 500 }],
+    names: [{ label: "gemm", name: "gemm", count: 2, reaching: 0, busyNs: 500 }],
   }));
   const { title, table } = factsOfRange([0, 2000], sums, description);
   expect(title).toBe("2 µs selected");

@@ -2,7 +2,7 @@
 // What is selected in the timeline, in words below it: an event, or what a stretch of time holds.
 import { count, duration, exactTime, percent, plural } from "../base/format";
 import type { TimelineState } from "../timeline";
-import { eventWord, kindWord } from "../timeline/tracks";
+import { eventNote, eventTitle, kindWord } from "../timeline/tracks";
 import { type Description, type EventRef, kindOf, type TrackSum } from "../timeline/types";
 
 export interface Facts {
@@ -27,8 +27,8 @@ export function factsOfEvent(event: EventRef): Facts {
   if (merged) rows.push(["busy", `${duration(merged.busyNs)}, ${percent(merged.busyNs / length)}`]);
   if (merged) rows.push(["most time", label]);
   return {
-    title: merged ? plural(merged.count, "event") : label,
-    note: event.kernelClass ?? (merged ? kindWord : eventWord)(kindOf(event.track)),
+    title: merged ? plural(merged.count, "event") : eventTitle(event),
+    note: merged ? kindWord(kindOf(event.track)) : eventNote(event),
     whole: name === label ? "" : name,
     rows,
     table: [],

@@ -54,6 +54,29 @@ describe("picture", () => {
     expect(groups[2]!.leaves[0]).toMatchObject({ section: "thread 4", label: "scopes", rows: 1 });
     expect(data.description.span).toEqual([0, 1000]);
   });
+  it("has the tracks of the dashboard, in its order", () => {
+    const rows = [{ s: [0], d: [900], t: [1] }];
+    const thread = (name: string, kind: "scopes" | "markers" | "waits", domain?: string) => {
+      const of = domain === undefined ? {} : { domain };
+      return { group: "train (pid 4)", name, kind, rows, ...of };
+    };
+    const tracks = [
+      thread("thread 4", "markers"),
+      thread("thread 4", "waits"),
+      thread("thread 4", "markers", "torch.op"),
+      thread("thread 4", "markers", "torch.module"),
+      thread("thread 9", "scopes"),
+    ];
+    const { data } = readPicture({ ...PICTURE, tracks }, "train");
+    const leaves = data.description.groups![0]!.leaves;
+    expect(leaves.map(({ section, label }) => [section, label])).toEqual([
+      ["thread 9", "scopes"],
+      ["thread 4", "modules"],
+      ["thread 4", "operators"],
+      ["thread 4", "markers"],
+      ["thread 4", "waits"],
+    ]);
+  });
   it("gives back what each block is", async () => {
     const { data } = readPicture(PICTURE, "train");
     const source = new MemorySource(data);

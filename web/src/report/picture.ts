@@ -2,7 +2,7 @@
 // The picture that src/report/html writes into a page, as what a timeline is fed with. Pure.
 import { lowerBound, sumUp } from "../timeline/decode";
 import type { MemoryData, MemoryRow, MemoryTrack } from "../timeline/memory_source";
-import { type Group, kindWord, type Leaf } from "../timeline/tracks";
+import { type Group, type Leaf, leavesInOrder, trackWords } from "../timeline/tracks";
 import type { NameEntry, TrackInfo, TrackKind } from "../timeline/types";
 
 export interface PictureRow {
@@ -21,7 +21,15 @@ export interface Picture {
   end: number;
   // Short, whole where it is longer, and what sort of work it is.
   texts: [label: string, whole?: string, work?: string][];
-  tracks: { group: string; name: string; kind: TrackKind; inside?: string; rows: PictureRow[] }[];
+  tracks: {
+    group: string;
+    name: string;
+    kind: TrackKind;
+    // Of markers, who set them.
+    domain?: string;
+    inside?: string;
+    rows: PictureRow[];
+  }[];
 }
 
 // What the warps of one profiled kernel did.
@@ -43,7 +51,7 @@ function leafOf(track: TrackInfo, name: string, isInside: boolean): Leaf {
   // "SM 0, block 3, producer": those of one block stand together.
   const at = isInside ? name.lastIndexOf(", ") : -1;
   const [section, label] =
-    at < 0 ? [name, kindWord(track.kind)] : [name.slice(0, at), name.slice(at + 2)];
+    at < 0 ? [name, trackWords(track)] : [name.slice(0, at), name.slice(at + 2)];
   return { id: track.id, label, section, rows: track.rows, track, series: null };
 }
 
@@ -71,15 +79,16 @@ export function readPicture(picture: Picture, process: string): ReportData {
   const infos: TrackInfo[] = [];
   // Without anything else they are what there is to see.
   const isClosed = picture.tracks.some((track) => track.inside === undefined);
-  const tracks = picture.tracks.map(({ group, name, kind, inside: kernel, rows }, i) => {
-    const info: TrackInfo = { id: `${kind}:${i}`, kind, rows: rows.length, events: 0 };
+  const tracks = picture.tracks.map(({ group, name, kind, inside: kernel, domain, rows }, i) => {
+    const of = domain === undefined ? {} : { domain };
+    const info: TrackInfo = { id: `${kind}:${i}`, kind, rows: rows.length, events: 0, ...of };
     infos.push(info);
     if (groups.at(-1)?.title !== group) {
       const startsClosed = kernel !== undefined && isClosed;
       groups.push({ id: `group:${i}`, title: group, note: "", startsClosed, leaves: [] });
     }
-    const of = groups.at(-1)!;
-    of.leaves.push(leafOf(info, name, kernel !== undefined));
+    const shown = groups.at(-1)!;
+    shown.leaves.push(leafOf(info, name, kernel !== undefined));
     const held: MemoryTrack = {
       id: info.id,
       names,
@@ -88,9 +97,10 @@ export function readPicture(picture: Picture, process: string): ReportData {
         return { row, start: sumUp(s), duration: d, name: t, ...merged };
       }),
     };
-    if (kernel !== undefined) note(of, inside, kernel, held.rows);
+    if (kernel !== undefined) note(shown, inside, kernel, held.rows);
     return held;
   });
+  for (const group of groups) group.leaves = leavesInOrder(group.leaves);
   const description = {
     version: 1,
     isLive: false,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What keys do. A page lists them in its help; where there is none, the timeline listens itself.
+import { keyName } from "../base/key_name";
 import type { Timeline } from "./timeline";
 import type { EventRef } from "./types";
 
@@ -82,11 +83,6 @@ export const ACTIONS: readonly TimelineAction[] = [
   },
   { keys: "Escape", what: "Clear the selection", run: (timeline) => timeline.clearSelection() },
 ];
-
-// "Shift+ArrowRight"; letters are other letters with Shift already.
-export function keyName({ key, shiftKey }: { key: string; shiftKey: boolean }): string {
-  return shiftKey && key.startsWith("Arrow") ? `Shift+${key}` : key;
-}
 
 export function listenToKeys(
   root: HTMLElement,

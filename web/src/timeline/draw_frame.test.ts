@@ -150,6 +150,63 @@ describe("a frame", () => {
     expect(graph.top.arrows.map(({ toX }) => toX)).toEqual([150, 300]);
     expect(top.shades[0]).toMatchObject({ x: 400, w: 100, y: RULER_PX, color: INK.select });
   });
+  it("has an arrow from what is far out of view", async () => {
+    const call: EventRef = {
+      track: SCOPES.id,
+      row: 0,
+      event: "b",
+      start: 50,
+      end: 60,
+      label: "launch",
+      name: "launch",
+    };
+    const work: EventRef = { ...call, track: KERNELS.id, event: "a", start: 800_400, end: 800_600 };
+    const shown = { selected: work, partner: call, whole: { from: 0, to: 900_000 } };
+    const view = { from: 800_000, to: 801_000 };
+    const { top } = draw(await sceneOf(smallSource(), { ...shown, view }));
+    expect(top.arrows.map(({ fromX, toX }) => [fromX, toX])).toEqual([[-250, 400]]);
+    const beside = { from: 700_000, to: 701_000 };
+    const between = draw(await sceneOf(smallSource(), { ...shown, view: beside }));
+    expect(between.top.arrows.map(({ fromX, toX }) => [fromX, toX])).toEqual([[-250, 1250]]);
+    // Nothing is seen of one that ends before it gets there.
+    const after = { from: 850_000, to: 851_000 };
+    expect(draw(await sceneOf(smallSource(), { ...shown, view: after })).top.arrows).toEqual([]);
+  });
+  it("hatches what was never read, within the session", async () => {
+    const scene = await sceneOf(smallSource(), { view: { from: -500, to: 1500 } });
+    const segments = scene.tracksOf(KERNELS.id).map((one) => ({ ...one, from: 200, to: 600 }));
+    const cut: Scene = { ...scene, tracksOf: (id) => (id === KERNELS.id ? segments : []) };
+    const lists = makeLists();
+    expect(drawFrame(cut, lists)).toBe(true);
+    expect(lists.scrolled.hatches).toEqual([]);
+    drawFrame({ ...cut, showsUnknown: true }, lists);
+    expect(lists.scrolled.hatches.map(({ x, w, h }) => [x, w, h])).toEqual([
+      [250, 100, 39],
+      [550, 200, 39],
+      [250, 500, 17],
+    ]);
+    expect(drawFrame({ ...scene, showsUnknown: true }, lists)).toBe(false);
+    expect(lists.scrolled.hatches).toEqual([]);
+  });
+  it("shows little as little", async () => {
+    // In each pixel of ten thousand nanoseconds one kernel of sixty.
+    const start = Array.from({ length: 1000 }, (_, i) => i * 10_000);
+    const source = new MemorySource({
+      description: describeTracks([{ ...KERNELS, rows: 1 }], { span: [0, 10_000_000] }),
+      tracks: [
+        {
+          id: KERNELS.id,
+          names: [{ label: "a", name: "a" }],
+          rows: [{ row: 0, start, duration: start.map(() => 60), name: start.map(() => 0) }],
+        },
+      ],
+      series: [],
+    });
+    const { scrolled } = draw(await sceneOf(source));
+    const [row] = scrolled.pixelRows;
+    const heightOf = (level: number) => Math.ceil((level * row!.height) / 255);
+    expect(Math.max(...row!.level.slice(0, 1000).map(heightOf))).toBe(2);
+  });
   it("has marks of the ruler that say where they are", async () => {
     const { top } = draw(await sceneOf(smallSource()));
     expect(top.texts.slice(0, 3).map(({ text, x }) => [text, x])).toEqual([

@@ -10,12 +10,18 @@ import { ticks } from "./ruler";
 import type { Segment } from "./tile_cache";
 import type { EventRef, SeriesPicture, TileTrack } from "./types";
 import { metricInk } from "./units";
-import { xOf } from "./view";
+import { type View, xOf } from "./view";
 
 export const RULER_PX = 26;
 const CURSOR_HEAD_PX = 4;
+// How far out of view an arrow goes, in views.
+const BEYOND = 0.25;
 
 export interface Scene extends Omit<Stage, "lines"> {
+  // Of the session: outside of it nothing happened.
+  whole: View;
+  // Whether stretches without a picture are drawn as unknown: for a moment they are on their way.
+  showsUnknown: boolean;
   // Pixels of the device, with the ruler.
   height: number;
   layout: Layout;
@@ -45,7 +51,8 @@ export function makeLists(): FrameLists {
   return { scrolled: new DrawList(), pinned: new DrawList(), top: new DrawList() };
 }
 
-export function drawFrame(scene: Scene, lists: FrameLists): void {
+// True: of something in view there is no picture.
+export function drawFrame(scene: Scene, lists: FrameLists): boolean {
   const { width, height, scale, layout, scroll } = scene;
   const ruler = Math.round(RULER_PX * scale);
   const pinnedEnd = ruler + Math.round(layout.pinnedHeight * scale);
@@ -62,11 +69,12 @@ export function drawFrame(scene: Scene, lists: FrameLists): void {
 
   const jobs: RowJob[] = [];
   const owners: DrawList[] = [];
+  let isUnknown = false;
   const room = height / scale - RULER_PX - layout.pinnedHeight;
   const add = (items: readonly Item[], offset: number, list: DrawList, top: number) => {
     for (const item of items) {
       const y = ruler + (offset + item.y) * scale;
-      addItem(item, y, top, scene, stage, list, jobs);
+      if (addItem(item, y, top, scene, stage, list, jobs)) isUnknown = true;
       while (owners.length < jobs.length) owners.push(list);
     }
   };
@@ -83,8 +91,27 @@ export function drawFrame(scene: Scene, lists: FrameLists): void {
 
   drawOverlay(scene, lists.top, ruler, pinnedEnd);
   drawRuler(scene, lists.top, ruler, marks);
+  return isUnknown;
 }
 
+// Stretches of the view, within the session, of which there is no picture.
+export function unknownIn(
+  segments: readonly Segment<unknown>[],
+  view: View,
+  whole: View,
+): [number, number][] {
+  const end = Math.min(view.to, whole.to);
+  let at = Math.max(view.from, whole.from);
+  const gaps: [number, number][] = [];
+  for (const { from, to } of segments) {
+    if (from > at && at < end) gaps.push([at, Math.min(from, end)]);
+    at = Math.max(at, to);
+  }
+  if (at < end) gaps.push([at, end]);
+  return gaps;
+}
+
+// True: of some of it there is no picture.
 function addItem(
   item: Item,
   y: number,
@@ -93,25 +120,31 @@ function addItem(
   stage: Stage,
   list: DrawList,
   jobs: RowJob[],
-): void {
-  const { scale, width } = scene;
+): boolean {
+  const { scale, width, view } = scene;
   const visible = { top, bottom: scene.height };
   const leaf = item.leaf;
   if (item.kind === "group") {
     if (y > top) list.ground.add(0, Math.round(y), width, 1, INK.line);
-    return;
+    return false;
   }
   if (leaf?.track) {
     const rowHeight = item.rowHeight * scale;
     const ground = groundOf(leaf.track.kind);
-    if (ground !== INK.panel) {
-      const h = Math.round(item.rows * rowHeight) - Math.round(scale);
-      list.ground.add(0, Math.round(y), width, h, ground);
+    const h = Math.round(item.rows * rowHeight) - Math.round(scale);
+    if (ground !== INK.panel) list.ground.add(0, Math.round(y), width, h, ground);
+    const segments = scene.tracksOf(item.id);
+    jobsOf(segments, leaf.track.kind, y, rowHeight, visible, stage, jobs);
+    const unknown = unknownIn(segments, view, scene.whole);
+    for (const [from, to] of scene.showsUnknown ? unknown : []) {
+      const x = Math.round(xOf(view, width, from));
+      const w = Math.round(xOf(view, width, to)) - x;
+      if (w > 0) list.hatches.push({ x, y: Math.round(y), w, h, color: INK.call });
     }
-    jobsOf(scene.tracksOf(item.id), leaf.track.kind, y, rowHeight, visible, stage, jobs);
-    return;
+    return unknown.length > 0;
   }
   if (leaf?.series) addSeries(item, leaf.series, y, scene, list);
+  return false;
 }
 
 function addSeries(
@@ -215,13 +248,17 @@ function drawArrow(scene: Scene, from: EventRef, to: EventRef, list: DrawList): 
   const call = boxOf(from, scene);
   const work = boxOf(to, scene);
   if (!call || !work) return;
-  const far = 4 * scene.width;
-  if (Math.abs(call.x) > far || Math.abs(work.x) > far) return;
+  // One that is out of view still says from where, or to where: its arrow begins or ends near the edge.
+  const beyond = BEYOND * scene.width;
+  const inReach = (x: number) => Math.min(Math.max(x, -beyond), scene.width + beyond);
+  const fromX = call.x + Math.min(call.w / 2, 4 * scene.scale);
+  const isOut = (side: number) => (work.x - side) * (fromX - side) > 0;
+  if ((work.x < 0 && isOut(0)) || (work.x > scene.width && isOut(scene.width))) return;
   const isUp = work.y < call.y;
   list.arrows.push({
-    fromX: call.x + Math.min(call.w / 2, 4 * scene.scale),
+    fromX: inReach(fromX),
     fromY: isUp ? call.y : call.y + call.h,
-    toX: work.x,
+    toX: inReach(work.x),
     toY: isUp ? work.y + work.h : work.y,
   });
 }

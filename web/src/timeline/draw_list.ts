@@ -89,6 +89,8 @@ export class DrawList {
   readonly rects = new Rects();
   readonly texts: Text[] = [];
   readonly lines: Line[] = [];
+  // Of what nothing is known.
+  readonly hatches: Frame[] = [];
   readonly shades: Frame[] = [];
   readonly outlines: Frame[] = [];
   readonly arrows: Arrow[] = [];
@@ -104,9 +106,8 @@ export class DrawList {
     this.ground.count = 0;
     this.rects.count = 0;
     this.used = 0;
-    for (const list of [this.texts, this.lines, this.shades, this.outlines, this.arrows]) {
-      list.length = 0;
-    }
+    const { texts, lines, hatches, shades, outlines, arrows } = this;
+    for (const list of [texts, lines, hatches, shades, outlines, arrows]) list.length = 0;
   }
 
   // A row of nothing yet.

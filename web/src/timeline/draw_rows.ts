@@ -14,8 +14,9 @@ const PIXELS_PER_SLICE = 4;
 const THIN_PX = 2;
 const LEAST_LABEL_PX = 26;
 const LABELLED_ROW_PX = 13;
-// Something that takes less of a pixel than can be seen is seen.
-const LEAST_LEVEL = 36;
+// What takes less of a pixel's time than can be seen is seen, and looks like more than it is by no more
+// than this.
+const LEAST_PX = 2;
 const FAINT = INK.line;
 
 export interface Stage {
@@ -153,7 +154,7 @@ function drawSlices(job: RowJob, row: ExactRow, list: DrawList, stage: Stage): v
     let w = Math.max(1, Math.min(stop, job.right) - x);
     if (w > 3 * scale && stop <= job.right) w -= gap;
     const color = colorOf(job, i, stage);
-    const least = (job.height * LEAST_LEVEL) / 255;
+    const least = Math.min(LEAST_PX * scale, job.height);
     const height = Math.ceil(Math.max(shareOf(row, i) * job.height, least));
     const y = job.y + job.height - height;
     list.rects.add(x, y, w, height, color);
@@ -189,11 +190,12 @@ function drawPixels(job: RowJob, list: DrawList, stage: Stage): void {
   if (job.row.isExact) sumSlices(job, job.row, pixels, stage);
   else sumSteps(job, job.row, pixels, stage);
   const pixelNs = (stage.view.to - stage.view.from) / stage.width;
+  const least = Math.max(1, Math.floor((255 * LEAST_PX * stage.scale) / job.height));
   if (job.ground === INK.panel) keepLines(pixels, stage.lines);
   for (let x = 0; x < width; ++x) {
     if (pixels.level[x] === 0) continue;
     const share = Math.min(sums.busy[x]! / pixelNs, 1);
-    pixels.level[x] = Math.max(LEAST_LEVEL, Math.round(share * 255));
+    pixels.level[x] = Math.min(Math.max(least, Math.round(share * 255)), 255);
   }
 }
 

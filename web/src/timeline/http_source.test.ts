@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HttpSource } from "./http_source";
+import { describe as describeSession, HttpSource } from "./http_source";
 import { Pending } from "./types";
 
 const entry = (event: string, track: string, start_ns: number, duration_ns: number) => ({
@@ -148,4 +148,24 @@ describe("http source", () => {
     const asked = source.tile({ from: 0, to: 64, width: 4, tracks: ["a:1"], maxEvents: 9 });
     await expect(asked).rejects.toBeInstanceOf(Pending);
   });
+});
+
+it("shows the whole session, with the time before and after what happened", () => {
+  const facts = { process: "train", devices: [] };
+  const json = {
+    version: 1,
+    is_live: false,
+    is_complete: true,
+    indexed: { bytes: 1, of: 1 },
+    span: [44_000, 230_000] as [number, number],
+    tracks: [],
+    series: [],
+    problems: [],
+  };
+  expect(describeSession(json, facts).span).toEqual([44_000, 230_000]);
+  expect(describeSession(json, { ...facts, lengthNs: 261_000 }).span).toEqual([0, 261_000]);
+  // Readings go on while the process ends, and clocks differ.
+  const late = { ...json, span: [-5, 300_000] as [number, number] };
+  expect(describeSession(late, { ...facts, lengthNs: 261_000 }).span).toEqual([-5, 300_000]);
+  expect(describeSession({ ...json, span: null }, { ...facts, lengthNs: 9 }).span).toBeNull();
 });

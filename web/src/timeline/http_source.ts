@@ -26,22 +26,30 @@ import {
 // What the session's own description says of it.
 export interface SessionFacts {
   process: string;
+  // From its beginning, which is 0, to its end; null: nobody knows.
+  lengthNs?: number | null;
   devices: readonly { device: number; name: string }[];
   launches?: NonNullable<Description["launches"]>;
 }
 
+// Time in which nothing happened is a part of the session, at its ends, too.
+function spanOf(events: TrackList["span"], lengthNs: number): readonly [number, number] | null {
+  return events && [Math.min(events[0], 0), Math.max(events[1], lengthNs)];
+}
+
 export function describe(json: TrackList, facts: SessionFacts): Description {
   const { bytes, of } = json.indexed;
+  const { lengthNs = null, ...shown } = facts;
   return {
     version: json.version,
     isLive: json.is_live,
     isComplete: json.is_complete,
     progress: of === 0 ? 1 : bytes / of,
-    span: json.span,
+    span: lengthNs === null ? json.span : spanOf(json.span, lengthNs),
     tracks: json.tracks,
     series: json.series,
     problems: json.problems,
-    ...facts,
+    ...shown,
   };
 }
 
@@ -184,15 +192,17 @@ export class HttpSource implements TimelineSource {
   async sums(from: number, to: number, signal?: AbortSignal): Promise<TrackSum[]> {
     const parameters = { from, to, names: 5 };
     const json = await this.get("/selection", parameters, signal);
-    return json.tracks.map(({ id, count, busy_ns, has_all_names, names }) => ({
+    return json.tracks.map(({ id, count, reaching, busy_ns, has_all_names, names }) => ({
       id,
       count,
+      reaching,
       busyNs: busy_ns,
       hasAllNames: has_all_names,
-      names: names.map(({ label, name, count, busy_ns: busyNs }) => ({
+      names: names.map(({ label, name, count, reaching, busy_ns: busyNs }) => ({
         label,
         name: name ?? label,
         count,
+        reaching,
         busyNs,
       })),
     }));

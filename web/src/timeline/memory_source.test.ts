@@ -91,7 +91,7 @@ describe("memory source", () => {
   it("adds up, finds and searches", async () => {
     const source = smallSource();
     const [sum] = await source.sums(150, 400);
-    expect(sum).toMatchObject({ count: 2, busyNs: 50 + 100 + 100 });
+    expect(sum).toMatchObject({ count: 2, reaching: 1, busyNs: 50 + 100 + 100 });
     expect(sum!.names[0]).toMatchObject({ label: "sum", count: 2, busyNs: 200 });
     const next = await source.search("GEMM", 101, "forward");
     expect([next.matches, next.found?.start]).toEqual([2, 600]);

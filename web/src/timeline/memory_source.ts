@@ -240,13 +240,18 @@ export class MemorySource implements TimelineSource {
 
   async sums(from: number, to: number): Promise<TrackSum[]> {
     return this.tracks.map(({ id, rows, names }) => {
-      const byName = new Map<number, { count: number; busyNs: number }>();
-      const add = (name: number, count: number, busyNs: number) => {
-        const sum = byName.get(name) ?? { count: 0, busyNs: 0 };
-        byName.set(name, { count: sum.count + count, busyNs: sum.busyNs + busyNs });
+      const byName = new Map<number, { count: number; reaching: number; busyNs: number }>();
+      const add = (name: number, count: number, reaching: number, busyNs: number) => {
+        const sum = byName.get(name) ?? { count: 0, reaching: 0, busyNs: 0 };
+        byName.set(name, {
+          count: sum.count + count,
+          reaching: sum.reaching + reaching,
+          busyNs: sum.busyNs + busyNs,
+        });
       };
       let isExact = true;
       let count = 0;
+      let reaching = 0;
       let busy = 0;
       for (const row of rows) {
         if (row.isExact) {
@@ -255,7 +260,7 @@ export class MemorySource implements TimelineSource {
             const begins = row.start[i]! >= from && row.start[i]! < to;
             if (!begins && part <= 0) continue;
             const count = row.merged?.count[i] ?? 1;
-            add(row.name[i]!, begins ? count : 0, part);
+            add(row.name[i]!, begins ? count : 0, begins ? 0 : 1, part);
             if (count > 1) isExact = false;
           }
           continue;
@@ -275,9 +280,10 @@ export class MemorySource implements TimelineSource {
       list.sort((a, b) => b.busyNs - a.busyNs);
       for (const sum of list) {
         count += sum.count;
+        reaching += sum.reaching;
         busy += sum.busyNs;
       }
-      return { id, count, busyNs: busy, hasAllNames: isExact, names: list };
+      return { id, count, reaching, busyNs: busy, hasAllNames: isExact, names: list };
     });
   }
 

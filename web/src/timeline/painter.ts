@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts lists of things to draw on a canvas.
-import type { Arrow, DrawList, Line, PixelRow, Rects, Text } from "./draw_list";
+import type { Arrow, DrawList, Frame, Line, PixelRow, Rects, Text } from "./draw_list";
 import type { FrameLists } from "./draw_frame";
 import { INK, type Palette } from "./palette";
 import { shortened } from "./shorten";
+
+const HATCH_PX = 6;
 
 export class Painter {
   palette: Palette;
@@ -62,6 +64,7 @@ export class Painter {
     this.paintRects(list.ground);
     for (const row of list.pixelRows) this.paintPixels(row);
     this.paintRects(list.rects);
+    for (const hatch of list.hatches) this.paintHatch(hatch);
     for (const line of list.lines) this.paintLine(line);
     this.paintTexts(list.texts);
     for (const shade of list.shades) {
@@ -108,6 +111,26 @@ export class Painter {
       }
     }
     this.context.putImageData(this.picture, x, y, 0, 0, width, height);
+  }
+
+  private paintHatch({ x, y, w, h, color }: Frame): void {
+    const { context, palette } = this;
+    const step = HATCH_PX * this.scale;
+    context.save();
+    context.beginPath();
+    context.rect(x, y, w, h);
+    context.clip();
+    context.fillStyle = palette.css[INK.panel]!;
+    context.fillRect(x, y, w, h);
+    context.strokeStyle = palette.css[color]!;
+    context.lineWidth = this.scale;
+    context.beginPath();
+    for (let at = x - (x % step) - h; at < x + w; at += step) {
+      context.moveTo(at, y + h);
+      context.lineTo(at + h, y);
+    }
+    context.stroke();
+    context.restore();
   }
 
   private paintLine({ points, color, width, base }: Line): void {

@@ -23,6 +23,7 @@ const VARIABLES = [
   "--scope-ink",
   "--sunk",
   "--bg",
+  "--wait",
 ] as const;
 
 function numberOf(variable: string): number {
@@ -34,7 +35,7 @@ export const INK = {
   scope: numberOf("--scope"),
   operator: numberOf("--operator"),
   call: numberOf("--line2"),
-  wait: numberOf("--ink3"),
+  wait: numberOf("--wait"),
   panel: numberOf("--panel"),
   line: numberOf("--line"),
   ink: numberOf("--ink"),

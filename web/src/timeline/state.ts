@@ -68,7 +68,8 @@ export class Store {
 
   set(change: Partial<TimelineState>): void {
     this.state = { ...this.state, ...change };
-    for (const listener of this.listeners) listener();
+    // Those that come while the others are told hear of the next change.
+    for (const listener of [...this.listeners]) listener();
   }
 
   subscribe = (listener: () => void): (() => void) => {

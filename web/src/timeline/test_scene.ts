@@ -29,6 +29,8 @@ export async function sceneOf(
   );
   return {
     view: { from, to },
+    whole: { from, to },
+    showsUnknown: false,
     width: 1000,
     height: 400,
     scale: 1,
@@ -81,7 +83,8 @@ function pixelLines({ x, y, width, height, level, color, ground }: PixelRow): st
 }
 
 function listLines(list: DrawList): string[] {
-  const { area, ground, rects, pixelRows, texts, lines, shades, outlines, arrows } = list;
+  const { area, ground, rects, pixelRows, texts, lines, outlines, arrows } = list;
+  const { hatches, shades } = list;
   const boxes = (kind: string, of: typeof shades) =>
     of.map((one) => `${kind} ${one.x} ${one.y} ${one.w} ${one.h} ${ink(one.color)}`);
   return [
@@ -97,6 +100,7 @@ function listLines(list: DrawList): string[] {
       ({ x, y, text, color, size, isBold }) =>
         `text ${round(x)} ${round(y)} ${size}${isBold ? " bold" : ""} ${ink(color)}: ${text}`,
     ),
+    ...boxes("hatch", hatches),
     ...boxes("shade", shades),
     ...boxes("outline", outlines),
     ...arrows.map(

@@ -23,12 +23,14 @@ import { TimelineMoves, type TimelineOptions } from "./timeline_moves";
 import { groupTracks } from "./tracks";
 import type { Description, Direction, EventRef, SeriesPicture, TimelineSource } from "./types";
 import { metricValue } from "./units";
-import { around, pan, reveal, timeOf, type View } from "./view";
+import { around, pan, reveal, revealBoth, timeOf, type View } from "./view";
 import "./timeline.css";
 
 const SLACK_PX = 3;
 // Beyond what is in view, so that scrolling finds it there.
 const AHEAD_PX = 300;
+// What is not there within this time is shown to be unknown: until then most of it comes.
+const UNKNOWN_AFTER_MS = 250;
 
 export class Timeline extends TimelineMoves {
   private readonly dom: TimelineDom;
@@ -46,6 +48,9 @@ export class Timeline extends TimelineMoves {
   private frame = 0;
   private charWidth = 7;
   private isFound: Scene["isFound"] = null;
+  // Since when something in view has no picture; null: all of it has one.
+  private unknownSince: number | null = null;
+  private unknownTimer = 0;
   // The end of the range that keys moved last.
   private head: number | null = null;
 
@@ -93,6 +98,7 @@ export class Timeline extends TimelineMoves {
     this.asks.stop();
     cancelAnimationFrame(this.frame);
     clearTimeout(this.tellTimer);
+    clearTimeout(this.unknownTimer);
     this.dom.root.remove();
   }
 
@@ -147,6 +153,22 @@ export class Timeline extends TimelineMoves {
   private reveal(event: EventRef): void {
     const view = reveal(this.motion.target, this.whole(), event.start, event.end);
     if (view !== this.motion.target) this.moveTo(view);
+    this.revealRow(event);
+  }
+
+  // The call behind what is selected, or its work: with both in view, the arrow says what it means.
+  selectPartner(partner: EventRef): void {
+    const { selected } = this.state;
+    this.select(partner);
+    const events = selected ? [selected, partner] : [partner];
+    const start = Math.min(...events.map((event) => event.start));
+    const end = Math.max(...events.map((event) => event.end));
+    const view = revealBoth(this.motion.target, this.whole(), start, end);
+    if (view !== this.motion.target) this.moveTo(view);
+    this.revealRow(partner);
+  }
+
+  private revealRow(event: EventRef): void {
     if (!placeOf(this.layout, event.track, this.scroll)) {
       const group = this.groups.find(({ leaves }) => leaves.some(({ id }) => id === event.track));
       if (group) this.toggle(group.id);
@@ -272,6 +294,7 @@ export class Timeline extends TimelineMoves {
   private measure(): void {
     const { plot, canvas } = this.dom;
     this.width = Math.max(plot.clientWidth, 1);
+    const before = this.height;
     this.height = Math.max(plot.clientHeight, 1);
     this.scale = Math.min(window.devicePixelRatio || 1, 2);
     canvas.width = Math.round(this.width * this.scale);
@@ -279,6 +302,8 @@ export class Timeline extends TimelineMoves {
     this.painter.scale = this.scale;
     this.charWidth = this.painter.widthOf("0123456789", Math.round(11 * this.scale)) / 10;
     this.scrollTo(this.scroll);
+    // What stands below took the room of the row that it is about.
+    if (this.state.selected && this.height < before) this.revealRow(this.state.selected);
     this.areLabelsOld = true;
     this.draw(performance.now());
   }
@@ -293,7 +318,7 @@ export class Timeline extends TimelineMoves {
     this.motion.advance(now);
     if (this.motion.isMoving) this.wake();
     else if (this.hover.point) this.lookUnder(this.hover.point);
-    drawFrame(this.scene(), this.lists);
+    this.noteUnknown(drawFrame(this.scene(now), this.lists), now);
     this.painter.paint(this.lists);
     if (this.areLabelsOld) {
       this.areLabelsOld = false;
@@ -303,13 +328,23 @@ export class Timeline extends TimelineMoves {
     this.ask();
   }
 
-  private scene(): Scene {
+  private noteUnknown(isUnknown: boolean, now: number): void {
+    if (isUnknown === (this.unknownSince !== null)) return;
+    this.unknownSince = isUnknown ? now : null;
+    clearTimeout(this.unknownTimer);
+    if (isUnknown) this.unknownTimer = window.setTimeout(() => this.wake(), UNKNOWN_AFTER_MS + 1);
+  }
+
+  private scene(now: number): Scene {
     const { selected, detail, range, cursor } = this.state;
     const width = this.dom.canvas.width;
     const level = levelOf(this.view, width);
     const whole = this.bounds();
+    const isLate = this.unknownSince !== null && now - this.unknownSince >= UNKNOWN_AFTER_MS;
     return {
       view: this.view,
+      whole,
+      showsUnknown: isLate || this.state.problem !== null,
       width,
       height: this.dom.canvas.height,
       scale: this.scale,

@@ -2,7 +2,7 @@
 // What is under the pointer, in words: beside the pointer, and for screen readers.
 import { count, duration, exactTime, percent, plural } from "../base/format";
 import type { Hit } from "./hit";
-import { eventTitle, eventWord, kindWord, lengthWord } from "./tracks";
+import { eventNote, eventTitle, eventWord, kindWord, lengthWord } from "./tracks";
 import { type EventRef, kindOf } from "./types";
 
 export interface TipLine {
@@ -37,8 +37,7 @@ export function tipOf(hit: Hit, reading: string | null): TipLine | null {
         rows,
       };
     }
-    const note = event.kernelClass ?? (event.label === eventWord(kind) ? "" : eventWord(kind));
-    return { title: eventTitle(event), note, rows };
+    return { title: eventTitle(event), note: eventNote(event), rows };
   }
   if (hit.kind === "step") {
     const { step } = hit;

@@ -98,6 +98,18 @@ export function eventTitle({ track, label }: Pick<EventRef, "track" | "label">):
   return kind === "kernel_calls" && label !== eventWord(kind) ? `Launch of ${label}` : label;
 }
 
+// What it is, beside its title: the class of a kernel, or what it is one of where the title does not
+// say it.
+export function eventNote(event: Pick<EventRef, "track" | "label" | "kernelClass">): string {
+  const kind = kindOf(event.track);
+  const isClassed = kind === "kernels" || kind === "warps";
+  if (isClassed && event.kernelClass !== undefined && event.kernelClass !== "other") {
+    return event.kernelClass;
+  }
+  const isSaid = event.label === eventWord(kind) || eventTitle(event) !== event.label;
+  return isSaid ? "" : eventWord(kind);
+}
+
 // What the length of one of them is called.
 export function lengthWord(kind: TrackKind): string {
   return kind.endsWith("_calls") ? "call took" : "duration";
@@ -109,12 +121,12 @@ const FRAMEWORK: readonly { ending: string; words: string }[] = [
   { ending: ".op", words: "operators" },
 ];
 
-function frameworkRank({ domain = "" }: TrackInfo): number {
+function frameworkRank({ domain = "" }: Pick<TrackInfo, "domain">): number {
   const at = FRAMEWORK.findIndex(({ ending }) => domain.endsWith(ending));
   return at < 0 ? FRAMEWORK.length : at;
 }
 
-function trackWords(track: TrackInfo): string {
+export function trackWords(track: Pick<TrackInfo, "kind" | "domain">): string {
   if (track.domain === undefined) return kindWord(track.kind);
   return FRAMEWORK[frameworkRank(track)]?.words ?? track.domain;
 }
@@ -130,10 +142,17 @@ function leafOf(track: TrackInfo, section: string): Leaf {
   };
 }
 
+function compareTracks(a: TrackInfo, b: TrackInfo): number {
+  return ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || frameworkRank(a) - frameworkRank(b);
+}
+
 function inOrder(tracks: TrackInfo[]): TrackInfo[] {
-  return tracks.sort(
-    (a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || frameworkRank(a) - frameworkRank(b),
-  );
+  return tracks.sort(compareTracks);
+}
+
+// Where the program names its work is where people look first.
+function rankOf(tracks: readonly TrackInfo[]): number {
+  return tracks.some(({ kind }) => kind === "scopes") ? 0 : 1;
 }
 
 function by<Item, Key>(list: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
@@ -182,9 +201,7 @@ function processGroup({ tracks, process }: Description): Group[] {
   const ofThreads = tracks.filter(({ thread }) => thread !== undefined);
   if (ofThreads.length === 0) return [];
   const threads = [...by(ofThreads, ({ thread }) => thread!)];
-  // Where the program names its work is where people look first.
-  const rank = (list: TrackInfo[]) => (list.some(({ kind }) => kind === "scopes") ? 0 : 1);
-  threads.sort(([a, listA], [b, listB]) => rank(listA) - rank(listB) || a - b);
+  threads.sort(([a, listA], [b, listB]) => rankOf(listA) - rankOf(listB) || a - b);
   return [
     {
       id: "process",
@@ -196,6 +213,14 @@ function processGroup({ tracks, process }: Description): Group[] {
       ),
     },
   ];
+}
+
+// Streams and threads as the groups above have them, of a group whose rows come in another order.
+export function leavesInOrder(leaves: readonly Leaf[]): Leaf[] {
+  const sections = [...by(leaves, ({ section }) => section).values()];
+  const tracksOf = (list: Leaf[]) => list.flatMap(({ track }) => track ?? []);
+  sections.sort((a, b) => rankOf(tracksOf(a)) - rankOf(tracksOf(b)));
+  return sections.flatMap((list) => list.sort((a, b) => compareTracks(a.track!, b.track!)));
 }
 
 function groupName({ launch, group = 0 }: TrackInfo, launches: Description["launches"]): string {

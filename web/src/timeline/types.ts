@@ -206,13 +206,16 @@ export interface EventDetail {
 export interface NameSum {
   label: string;
   name: string;
+  // That begin in the range, and that began before it and reach into it.
   count: number;
+  reaching: number;
   busyNs: number;
 }
 
 export interface TrackSum {
   id: string;
   count: number;
+  reaching: number;
   busyNs: number;
   hasAllNames: boolean;
   names: readonly NameSum[];

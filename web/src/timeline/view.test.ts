@@ -7,6 +7,7 @@ import {
   fit,
   pan,
   reveal,
+  revealBoth,
   SHORTEST_NS,
   spanOf,
   timeOf,
@@ -53,6 +54,15 @@ describe("view", () => {
     const moved = reveal(view, whole, 5000, 5100);
     expect(spanOf(moved)).toBe(1000);
     expect((moved.from + moved.to) / 2).toBe(5050);
+  });
+  it("has two events in view, and zooms out only where it must", () => {
+    const view = { from: 1000, to: 2000 };
+    expect(revealBoth(view, whole, 1100, 1900)).toBe(view);
+    const moved = revealBoth(view, whole, 500, 1200);
+    expect(spanOf(moved)).toBe(1000);
+    expect((moved.from + moved.to) / 2).toBe(850);
+    const wide = revealBoth(view, whole, 1100, 9100);
+    expect(wide).toEqual({ from: 100, to: 10_100 });
   });
   it("goes evenly from one view to another and arrives", () => {
     const to = { from: 100, to: 110 };

@@ -10,6 +10,8 @@ export interface View {
 export const SHORTEST_NS = 20;
 // Room beside the first and the last event.
 const MARGIN = 0.02;
+// Of a view, what two events that are far apart take.
+const ROOM_FOR_BOTH = 0.8;
 // How far beyond the session one can go, in parts of what is in view.
 const BEYOND = 0.5;
 
@@ -70,6 +72,15 @@ export function reveal(view: View, whole: View, start: number, end: number): Vie
   if (start >= view.from && Math.min(end, start + length * 0.2) <= view.to) return view;
   const middle = (start + Math.min(end, start + length)) / 2;
   return clampView({ from: middle - length / 2, to: middle + length / 2 }, whole);
+}
+
+// The same for two events at once: where they are too far apart, it zooms out as far as it must.
+export function revealBoth(view: View, whole: View, start: number, end: number): View {
+  if (start >= view.from && end <= view.to) return view;
+  const length = Math.max(end - start, SHORTEST_NS) / ROOM_FOR_BOTH;
+  const shown = Math.max(length, spanOf(view));
+  const middle = (start + end) / 2;
+  return clampView({ from: middle - shown / 2, to: middle + shown / 2 }, whole);
 }
 
 // Part of the way from one view to another, for a movement: lengths as a ratio, so that zooming is

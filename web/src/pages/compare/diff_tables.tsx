@@ -26,7 +26,7 @@ export function Totals({ diff }: { diff: Diff }) {
   if (diff.totals.length === 0) return null;
   const isPerIteration = diff.per_iteration !== undefined;
   return (
-    <section className="panel totals" aria-label="Totals">
+    <Panel title="Totals">
       <TableTools
         name="comparison-totals"
         table={() => [
@@ -43,20 +43,22 @@ export function Totals({ diff }: { diff: Diff }) {
         ]}
         rows={diff.totals}
       />
-      {diff.totals.map((entry) => (
-        <div key={entry.metric}>
-          <small>{figureText(entry, isPerIteration)}</small>
-          <b className="num">{changeText(entry.change)}</b>{" "}
-          <Badge tone={diff.proof === "none" ? "plain" : verdictTone(entry.verdict)}>
-            {VERDICTS[entry.verdict]}
-          </Badge>
-          <span className="num">
-            {valueText(entry.metric, entry.a)} → {valueText(entry.metric, entry.b)}
-          </span>
-          {intervalText(entry) !== "" && <em className="num">{intervalText(entry)}</em>}
-        </div>
-      ))}
-    </section>
+      <div className="totals">
+        {diff.totals.map((entry) => (
+          <div key={entry.metric}>
+            <small>{figureText(entry, isPerIteration)}</small>
+            <b className="num">{changeText(entry.change)}</b>{" "}
+            <Badge tone={diff.proof === "none" ? "plain" : verdictTone(entry.verdict)}>
+              {VERDICTS[entry.verdict]}
+            </Badge>
+            <span className="num">
+              {valueText(entry.metric, entry.a)} → {valueText(entry.metric, entry.b)}
+            </span>
+            {intervalText(entry) !== "" && <em className="num">{intervalText(entry)}</em>}
+          </div>
+        ))}
+      </div>
+    </Panel>
   );
 }
 

@@ -72,8 +72,9 @@ describe("the verdict in words", () => {
     );
   });
   it("tells no difference from not being able to tell", () => {
-    expect(headline(diff({})).text).toBe("No difference seen");
-    expect(headline(diff({ proof: "repeats" })).text).toBe("No difference");
+    expect(headline(diff({}))).toEqual({ text: "No difference seen", tone: "plain" });
+    const proven = headline(diff({ proof: "repeats" }));
+    expect(proven).toEqual({ text: "No difference", tone: "good" });
     const totals = [entry({ verdict: "too_noisy", low: -0.03, high: 0.09 })];
     expect(headline(diff({ proof: "repeats", totals })).text).toBe(
       "GPU busy time is too noisy to tell: −3.0% to +9.0%",

@@ -155,7 +155,10 @@ export function headline(diff: Diff): Headline {
       tone: "plain",
     };
   }
-  return { text: diff.proof === "none" ? "No difference seen" : "No difference", tone: "good" };
+  // What is not proven is not good yet.
+  return diff.proof === "none"
+    ? { text: "No difference seen", tone: "plain" }
+    : { text: "No difference", tone: "good" };
 }
 
 // "2 slower, 1 only in B"

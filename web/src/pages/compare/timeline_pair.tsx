@@ -6,7 +6,8 @@ import { navigate, setViewParameters } from "../../base/address";
 import { createTimeline, type Description, type Timeline } from "../../timeline";
 import { HttpSource } from "../../timeline/http_source";
 import { sessionAddress } from "../session_frame";
-import { isSameView, linkedView, shifted, type Span, type View } from "./align";
+import { linkedView, shifted, type Span, type View } from "./align";
+import { follow, type Followed } from "./follow";
 
 const WRITE_AFTER_MS = 250;
 
@@ -22,22 +23,6 @@ class AlignedSource extends HttpSource {
   override async describe(signal?: AbortSignal): Promise<Description> {
     return { ...(await super.describe(signal)), span: [this.span[0], this.span[1]] };
   }
-}
-
-// What is moved by hand leads, the other follows. A view that comes back from the follower is an
-// echo and moves nothing.
-function follow(leader: Timeline, follower: Timeline, by: number, sent: Map<Timeline, View>) {
-  let last = leader.view;
-  return leader.subscribe(() => {
-    const { view } = leader.state;
-    if (view === last || isSameView(view, last)) return;
-    last = view;
-    const echo = sent.get(leader);
-    if (echo && isSameView(echo, view)) return;
-    const target = shifted(view, by);
-    sent.set(follower, target);
-    follower.setView(target);
-  });
 }
 
 // Once both know what they show.
@@ -104,7 +89,8 @@ export function TimelinePair({
   const titleB = useTitle("B", b);
   const given = useRef({ spans, start });
   useEffect(() => {
-    if (!hostA.current || !hostB.current) return undefined;
+    // Made once: what is made again forgets where it was moved to.
+    if (!hostA.current || !hostB.current || titleA === null || titleB === null) return undefined;
     const make = (host: HTMLDivElement, session: string, title: string, span: Span) =>
       createTimeline(host, new AlignedSource(session, title, span), {
         isCompact: true,
@@ -118,7 +104,11 @@ export function TimelinePair({
       });
     const first = make(hostA.current, a, titleA, given.current.spans[0]);
     const second = make(hostB.current, b, titleB, given.current.spans[1]);
-    const sent = new Map<Timeline, View>();
+    const fitHeights = () => {
+      hostA.current?.style.setProperty("--full", `${first.fullHeight}px`);
+      hostB.current?.style.setProperty("--full", `${second.fullHeight}px`);
+    };
+    const sent = new Map<Followed, View>();
     const stops: (() => void)[] = [];
     const stop = whenDescribed([first, second], () => {
       const view = addressView() ?? given.current.start;
@@ -127,7 +117,10 @@ export function TimelinePair({
         second.setView(shifted(view, by));
         sent.set(second, shifted(view, by));
       }
+      fitHeights();
       stops.push(
+        first.subscribe(fitHeights),
+        second.subscribe(fitHeights),
         follow(first, second, by, sent),
         follow(second, first, -by, sent),
         writeView(first),
@@ -149,7 +142,9 @@ export function TimelinePair({
   );
 }
 
-function useTitle(letter: string, session: string): string {
-  const app = useApi(sessionPath(session, "")).data?.app;
-  return app ? `${letter} · ${app}` : letter;
+// Null: nobody knows yet.
+function useTitle(letter: string, session: string): string | null {
+  const { data, error } = useApi(sessionPath(session, ""));
+  if (!data && !error) return null;
+  return data?.app ? `${letter} · ${data.app}` : letter;
 }

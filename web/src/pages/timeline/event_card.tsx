@@ -10,7 +10,7 @@ import {
   type TimelineState,
 } from "../../timeline";
 import { Copyable, Kbd, Swatch } from "../../widgets/parts";
-import { eventTitle, eventWord } from "../../timeline/tracks";
+import { eventNote, eventTitle } from "../../timeline/tracks";
 import { sessionHref } from "../session_frame";
 import { factsOf, rowOf } from "./event_facts";
 
@@ -52,19 +52,16 @@ export function EventCard({
     );
   }
   const kind = kindOf(selected.track);
-  const isNamed = selected.label !== eventWord(kind);
   const { partner, frames = [] } = detail ?? {};
   const page = pageOf(selected, detail);
   const hasReadings = state.description?.series.some(({ kind: of }) => of !== "counter") ?? false;
   return (
     <aside className="tlp-card" aria-label="Selected event">
       <header>
+        {kind === "kernels" && <Swatch color={classVariable(selected.kernelClass)} />}
         <h3>
-          <Copyable text={selected.name}>
-            {kind === "kernels" && <Swatch color={classVariable(selected.kernelClass)} />}
-            {eventTitle(selected)}
-          </Copyable>{" "}
-          <span>{selected.kernelClass ?? (isNamed ? eventWord(kind) : "")}</span>
+          <Copyable text={selected.name}>{eventTitle(selected)}</Copyable>{" "}
+          <span>{eventNote(selected)}</span>
         </h3>
         <button
           className="tlp-close"
@@ -93,7 +90,7 @@ export function EventCard({
           Mark <Kbd>m</Kbd>
         </button>
         {partner && (
-          <button className="btn" onClick={() => timeline.select(partner, true)}>
+          <button className="btn" onClick={() => timeline.selectPartner(partner)}>
             {kind.endsWith("_calls") ? "Its work" : "Its call"}
           </button>
         )}

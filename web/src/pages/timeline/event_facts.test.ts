@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { EventDetail, EventRef } from "../../timeline";
 import { extent, factsOf, rowOf } from "./event_facts";
-import { sumKinds } from "./selection_facts";
+import type { TrackInfo } from "../../timeline/types";
+import { countWords, sumKinds, timeWords } from "./selection_facts";
 
 const EVENT: EventRef = {
   track: "kernels:0:1:7",
@@ -69,6 +70,20 @@ describe("facts of an event", () => {
       stream: "7",
     });
   });
+  it("name what limits occupancy as people do, in old logs, too", () => {
+    const limitOf = (values: Record<string, string>) =>
+      factsOf(EVENT, {
+        values: { occupancy: 0.5, ...values },
+        partner: null,
+        scopes: [],
+        markers: [],
+      }).find(({ label }) => label === "occupancy")?.note;
+    expect(limitOf({ occupancy_bound: "waves" })).toBe("limited by warps");
+    expect(limitOf({ occupancy_bound: "groups" })).toBe("limited by blocks");
+    expect(limitOf({ occupancy_limit: "registers" })).toBe("limited by registers");
+    expect(limitOf({ occupancy_limit: "shared_memory" })).toBe("limited by shared memory");
+    expect(limitOf({})).toBeUndefined();
+  });
   it("copy whole nanoseconds", () => {
     expect(factsOf(EVENT, null).map(({ copy }) => copy)).toEqual(["15210", "104512386"]);
   });
@@ -92,28 +107,53 @@ describe("facts of an event", () => {
   });
 });
 
-it("adds tracks of a kind together", () => {
+describe("sums of a range", () => {
   const name = { label: "a", name: "a" };
-  const track = (id: string, count: number, busyNs: number) => ({
+  const sumOf = (id: string, count: number, busyNs: number, reaching = 0) => ({
     id,
     count,
+    reaching,
     busyNs,
     hasAllNames: true,
-    names: [{ ...name, count, busyNs }],
+    names: [{ ...name, count, reaching, busyNs }],
   });
-  const sums = sumKinds([
-    track("waits:1", 0, 0),
-    track("kernels:0:1:7", 2, 30),
-    track("kernels:0:1:8", 1, 5),
-  ]);
-  expect(sums).toEqual([
-    {
-      kind: "kernels",
-      count: 3,
-      busyNs: 35,
-      tracks: 2,
-      hasAllNames: true,
-      names: [{ ...name, count: 3, busyNs: 35 }],
-    },
-  ]);
+  const infoOf = (id: string, domain?: string): TrackInfo => ({
+    id,
+    kind: id.split(":")[0] as TrackInfo["kind"],
+    rows: 1,
+    events: 1,
+    ...(domain === undefined ? {} : { domain }),
+  });
+
+  it("add tracks of a kind together", () => {
+    const sums = sumKinds(
+      [sumOf("waits:1", 0, 0), sumOf("kernels:0:1:7", 2, 30), sumOf("kernels:0:1:8", 1, 5, 1)],
+      [],
+    );
+    expect(sums).toEqual([
+      {
+        kind: "kernels",
+        words: "kernels",
+        count: 3,
+        reaching: 1,
+        busyNs: 35,
+        tracks: 2,
+        hasAllNames: true,
+        names: [{ ...name, count: 3, reaching: 1, busyNs: 35 }],
+      },
+    ]);
+    expect([countWords(sums[0]!), timeWords(sums[0]!, 100)]).toEqual(["3 and 1 open", "35 ns"]);
+  });
+  it("are called as the tracks are, each for itself", () => {
+    const tracks = [infoOf("markers:1:11", "torch.op"), infoOf("markers:1:13", "torch.module")];
+    const sums = sumKinds([sumOf("markers:1:11", 4, 80), sumOf("markers:1:13", 0, 90, 2)], tracks);
+    expect(sums.map((sum) => [sum.words, countWords(sum)])).toEqual([
+      ["operators", "4"],
+      ["modules", "2 open"],
+    ]);
+  });
+  it("count no time twice where one lies in the other", () => {
+    const [sum] = sumKinds([sumOf("scopes:1", 0, 277_500, 2)], []);
+    expect([countWords(sum!), timeWords(sum!, 138_700)]).toEqual(["2 open", ""]);
+  });
 });

@@ -3,6 +3,7 @@
 import { bytes, bytesPerSecond, count, duration, exactTime, percent } from "../../base/format";
 import { type Around, type EventDetail, type EventRef, kindOf } from "../../timeline";
 import { lengthWord } from "../../timeline/tracks";
+import { limitWords } from "../kernels/occupancy";
 
 export interface Fact {
   label: string;
@@ -58,12 +59,13 @@ function launchFacts(values: Values): Fact[] {
     });
   }
   const occupancy = numberOf(values, "occupancy");
-  const limit = values["occupancy_bound"];
+  // Logs of former versions have another name for it.
+  const limit = values["occupancy_bound"] ?? values["occupancy_limit"];
   if (occupancy !== null) {
     facts.push({
       label: "occupancy",
       value: percent(occupancy),
-      ...(typeof limit === "string" ? { note: `limited by ${limit.replaceAll("_", " ")}` } : {}),
+      ...(typeof limit === "string" ? { note: `limited by ${limitWords(limit)}` } : {}),
     });
   }
   return facts;

@@ -2,14 +2,14 @@
 // What the selected range adds up to; without one, how to select and what colours mean.
 import { useState } from "react";
 import { Problem } from "../../api/client";
-import { count, duration, exactTime, percent } from "../../base/format";
+import { duration, exactTime } from "../../base/format";
 import { CLASS_COLORS } from "../../base/kernel_class";
 import type { Timeline, TimelineState, TrackKind } from "../../timeline";
 import { kindWord } from "../../timeline/tracks";
 import { Copyable, Swatch } from "../../widgets/parts";
 import { TableTools } from "../../widgets/table_tools";
 import { sessionHref } from "../session_frame";
-import { type KindSum, sumKinds } from "./selection_facts";
+import { countWords, type KindSum, sumKinds, timeWords } from "./selection_facts";
 
 const CLASS_WORDS: Record<(typeof CLASS_COLORS)[number], string> = {
   matmul: "matrix product",
@@ -65,9 +65,15 @@ function pageOf(kind: TrackKind, name: string): string | null {
 
 function tableOf(sums: KindSum[]): (string | number)[][] {
   return [
-    ["kind", "name", "count", "busy_ns"],
-    ...sums.flatMap(({ kind, names }) =>
-      names.map(({ name, count: times, busyNs }) => [kind, name, times, busyNs]),
+    ["kind", "name", "count", "open_before", "busy_ns"],
+    ...sums.flatMap(({ words, names }) =>
+      names.map(({ name, count: times, reaching, busyNs }) => [
+        words,
+        name,
+        times,
+        reaching,
+        busyNs,
+      ]),
     ),
   ];
 }
@@ -76,19 +82,22 @@ function Names({ session, sums }: { session: string; sums: KindSum[] }) {
   return (
     <div className="tlp-names">
       <TableTools name="selection" table={() => tableOf(sums)} rows={sums} />
-      {sums.map(({ kind, names, hasAllNames }) => (
-        <table key={kind}>
+      {sums.map(({ kind, words, names, hasAllNames }) => (
+        <table key={words}>
           <caption>
-            Most time of {kindWord(kind)}
+            Most time of {words}
             {!hasAllNames && ", as far as known: the range holds too many"}
           </caption>
           <tbody>
-            {names.map(({ name, label, count: times, busyNs }) => (
+            {names.map(({ name, label, count: times, reaching, busyNs }) => (
               <tr key={name}>
                 <td>
                   <Name session={session} kind={kind} name={name} label={label} />
                 </td>
-                <td className="num">{count(times)}×</td>
+                <td className="num">
+                  {countWords({ count: times, reaching })}
+                  {reaching === 0 && "×"}
+                </td>
                 <td className="num">{duration(busyNs)}</td>
               </tr>
             ))}
@@ -151,7 +160,7 @@ export function SelectionBar({ session, timeline, state }: BarProps) {
     );
   }
   const length = range[1] - range[0];
-  const kinds = sums ? sumKinds(sums) : [];
+  const kinds = sums ? sumKinds(sums, state.description?.tracks ?? []) : [];
   return (
     <>
       {isOpen && kinds.length > 0 && <Names session={session} sums={kinds} />}
@@ -166,15 +175,10 @@ export function SelectionBar({ session, timeline, state }: BarProps) {
             {<b className="num">{exactTime(range[0])}</b>}
           </Copyable>
         </span>
-        {kinds.map(({ kind, count: events, busyNs, tracks }) => (
-          <span key={kind}>
-            {kindWord(kind)} <b className="num">{count(events)}</b>{" "}
-            <span className="faint num">
-              {duration(busyNs)}
-              {tracks === 1 && kind !== "scopes" && kind !== "markers"
-                ? `, ${percent(busyNs / length)}`
-                : ""}
-            </span>
+        {kinds.map((sum) => (
+          <span key={sum.words}>
+            {sum.words} <b className="num">{countWords(sum)}</b>{" "}
+            <span className="faint num">{timeWords(sum, length)}</span>
           </span>
         ))}
         {sums && kinds.length === 0 && <span className="faint">nothing happens in it</span>}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a session.
 import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { Problem } from "../../api/client";
 import { useApi } from "../../api/hooks";
 import { sectionPath, sessionPath } from "../../api/paths";
 import type { Session, TrackList, WarpLaunch } from "../../api/types";
@@ -10,7 +11,7 @@ import { useKeys } from "../../base/keys";
 import { ACTIONS, Timeline } from "../../timeline";
 import { refOf } from "../../timeline/event_around";
 import { HttpSource, type SessionFacts } from "../../timeline/http_source";
-import { Empty, Ready } from "../../widgets/states";
+import { Empty, Ready, Skeleton } from "../../widgets/states";
 import { keepCursor, keptCursor } from "../cursor";
 import { EventCard } from "./event_card";
 import { SearchBox } from "./search_box";
@@ -32,6 +33,7 @@ function factsOf(session: Session | undefined, id: string, warps: WarpLaunch[]):
   const rank = session.rank === null ? "" : ` · rank ${session.rank}`;
   return {
     process: `${session.app || session.process || id}${rank}`,
+    lengthNs: session.duration_ns,
     devices: session.devices,
     launches,
   };
@@ -52,6 +54,8 @@ export default function TimelinePage({ session }: { session: string }) {
               <code>gpufl trace -- python train.py</code>, readings of GPUs and the host by{" "}
               <code>gpufl monitor</code>.
             </Empty>
+          ) : about.data === undefined && about.error === null ? (
+            <Skeleton rows={12} />
           ) : (
             <TimelinePanel
               key={session}
@@ -229,7 +233,8 @@ function Tools({ session, timeline }: { session: string; timeline: Timeline }) {
       )}
       {problem !== null && (
         <span className="note tlp-warn" role="alert">
-          {problem instanceof Error ? problem.message : "The server does not answer"}; trying again
+          {problem instanceof Problem ? problem.title : "The timeline cannot be read"}, trying
+          again. Hatched: not read
         </span>
       )}
       <span className="grow" />
