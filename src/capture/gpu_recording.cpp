@@ -53,12 +53,14 @@ std::string first_state(const SessionConfig& config, std::string refusal) {
 
 }  // namespace
 
-int64_t sampled_ns(std::span<const NamedTraceStatus> traces) {
-  int64_t total_ns = 0;
+SampledTime sampled_time(std::span<const NamedTraceStatus> traces) {
+  SampledTime sampled;
   for (const NamedTraceStatus& one : traces) {
-    if (one.status.sampling) total_ns += one.status.sampling->busy_ns;
+    if (!one.status.sampling) continue;
+    sampled.windows += one.status.sampling->windows;
+    sampled.total_ns += one.status.sampling->busy_ns;
   }
-  return total_ns;
+  return sampled;
 }
 
 GpuRecording::GpuRecording(Instruments& instruments, const SessionConfig& config,
@@ -130,12 +132,16 @@ std::optional<Phase> GpuRecording::end_phase(const std::optional<format::Ledger>
   const std::lock_guard lock(mutex_);
   if (!phase_) return std::nullopt;
   Phase phase = *std::exchange(phase_, std::nullopt);
+  SampledTime sampled = sampled_time(traces);  // of the phase, below
   // What had been launched runs to its end and is recorded, though the tracers have stopped.
   phase.end_ns = std::max(phase.end_ns, collector_.last_work_end_ns());
   if (account) {
     Counted now;
     now.attached_ns = counted_.attached_ns + phase.attached_ns();
-    now.cost = counted_cost(*account, now.attached_ns, sampled_ns(traces));
+    now.sampled = sampled;
+    now.cost = counted_cost(*account, now.attached_ns, sampled.total_ns);
+    sampled.windows -= std::min(sampled.windows, counted_.sampled.windows);
+    sampled.total_ns -= std::min(sampled.total_ns, counted_.sampled.total_ns);
     now.launches = account->launches_seen.value_or(0);
     now.launch_calls = now.launches + account->graph_launches.value_or(0);
     if (account->launches_seen) {
@@ -154,7 +160,7 @@ std::optional<Phase> GpuRecording::end_phase(const std::optional<format::Ledger>
     phase.cost.running_ns = phase.attached_ns();
     phase.measure = format::CostMeasure::Unknown;  // by how much less than that is not known
   } else if (slowdown_) {
-    phase.cost.running_ns = step_cost_ns(*slowdown_, phase.attached_ns());
+    phase.cost.running_ns = step_cost_ns(*slowdown_, phase.attached_ns(), sampled);
     phase.measure = format::CostMeasure::Steps;
   }
   ++phases_;
@@ -469,7 +475,7 @@ void GpuRecording::add_pause_cost(int64_t cost_ns) {
   if (phase_) phase_->pause_cost_ns += cost_ns;
 }
 
-void GpuRecording::set_slowdown(std::optional<double> slowdown) {
+void GpuRecording::set_slowdown(std::optional<Slowdown> slowdown) {
   const std::lock_guard lock(mutex_);
   slowdown_ = slowdown;
 }

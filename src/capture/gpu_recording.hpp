@@ -37,8 +37,8 @@ struct PhaseRequest {
   std::string_view engine = kSamplingEngine;
 };
 
-// The length of the windows in which something ran.
-int64_t sampled_ns(std::span<const NamedTraceStatus> traces);
+// Windows that these have taken.
+SampledTime sampled_time(std::span<const NamedTraceStatus> traces);
 
 class GpuRecording {
  public:
@@ -76,7 +76,7 @@ class GpuRecording {
 
   // By which part the program's steps take longer while it is recorded: the cost of phases that
   // end from now on. Nothing: not known from steps.
-  void set_slowdown(std::optional<double> slowdown);
+  void set_slowdown(std::optional<Slowdown> slowdown);
   // What the phase under way is to answer for besides: the pause before it, in which
   // is_still_attached() was true.
   void add_pause_cost(int64_t cost_ns);
@@ -112,6 +112,7 @@ class GpuRecording {
     int64_t attached_ns = 0;
     PhaseCost cost;
     uint64_t launches = 0, launch_calls = 0;
+    SampledTime sampled;
   };
 
   bool has_tracer() const;
@@ -156,7 +157,7 @@ class GpuRecording {
   std::vector<Part> parts_;
   std::string state_without_backend_;
   std::optional<Phase> phase_, last_phase_;
-  std::optional<double> slowdown_;
+  std::optional<Slowdown> slowdown_;
   bool is_still_attached_ = false;
   bool is_attaching_ = false;
   std::atomic<bool> is_unwanted_{false};  // whoever wanted it has changed their mind

@@ -21,8 +21,14 @@ PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns, int64
                  sampled * uint64_t{kSampledLaunchCost_ns} + static_cast<uint64_t>(windows_ns))};
 }
 
-int64_t step_cost_ns(double slowdown, int64_t attached_ns) {
-  return static_cast<int64_t>(static_cast<double>(attached_ns) * slowdown / (1 + slowdown));
+int64_t step_cost_ns(const Slowdown& slowdown, int64_t attached_ns, const SampledTime& sampled) {
+  const double part = slowdown.part / (1 + slowdown.part);
+  const auto steps_ns = static_cast<int64_t>(static_cast<double>(attached_ns) * part);
+  // A step has a window in it that begins, at the earliest, a window's length before the step.
+  const int64_t touched_ns =
+      static_cast<int64_t>(sampled.windows) * slowdown.step_ns + sampled.total_ns;
+  if (2 * touched_ns >= attached_ns) return steps_ns;
+  return std::min(steps_ns + sampled.total_ns, std::max<int64_t>(attached_ns, 0));
 }
 
 base::Status session_ended() {

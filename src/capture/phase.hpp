@@ -7,6 +7,7 @@
 
 #include "base/status.hpp"
 #include "capture/overhead_budget.hpp"
+#include "capture/step_cost.hpp"
 #include "format/ledger.hpp"
 #include "format/log_writer.hpp"
 
@@ -37,14 +38,21 @@ inline constexpr int64_t kLaunchCost_ns = 5'000;
 // 0.6 µs.
 inline constexpr int64_t kSampledLaunchCost_ns = 500;
 
+// Windows of samples, so far.
+struct SampledTime {
+  uint64_t windows = 0;
+  int64_t total_ns = 0;  // the length of those in which something ran
+};
+
 // What the program waited for while it was recorded, as its tracers count it: of several threads
 // the sum, but neither part is more than the time that passed. Launches are held mostly while
 // sampling begins and ends, so that counts as switching. Windows of samples in which something ran
 // (`windows_ns` of them) cost about as much time as they take: 4.7 ms of 5 in a small GPT on an
 // H200.
 PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns, int64_t windows_ns);
-// What it runs slower by its steps: `slowdown` as StepCost has it.
-int64_t step_cost_ns(double slowdown, int64_t attached_ns);
+// What it runs slower by its steps. The middle one has no window in it where fewer than half of the
+// steps have: then windows are added.
+int64_t step_cost_ns(const Slowdown& slowdown, int64_t attached_ns, const SampledTime& sampled);
 
 void write_phase(const Phase& phase, format::LogWriter& log);
 

@@ -149,7 +149,8 @@ int64_t PhasePacer::before_counting_ns() const {
 
 // From one of the engines that take turns to another.
 void PhasePacer::change_turns(CoverageReason why, std::string_view next, CoverageEnd ending) {
-  turn_rest_ns_ = overlaps() ? kBetweenOverlappingTurns_ns : kBetweenTurns_ns;
+  const bool is_for_nothing = engine_ == kSamplingEngine && windows().taken == 0;
+  turn_rest_ns_ = is_for_nothing || overlaps() ? kBetweenOverlappingTurns_ns : kBetweenTurns_ns;
   if (!detach(ending)) return;
   is_first_turn_ = false;
   begin_turn(why, next);
@@ -188,7 +189,7 @@ void PhasePacer::look_detached(int64_t now_ns) {
 bool PhasePacer::is_phase_over(const Phase& phase, int64_t now_ns) {
   const int64_t attached_ns = now_ns - phase.begin_ns;
   // Attaching for samples is dear: it was for nothing if there is no window at all.
-  const bool awaits_window = phase.engine == kSamplingEngine && windows() == 0;
+  const bool awaits_window = phase.engine == kSamplingEngine && windows().taken == 0;
   if (awaits_window && attached_ns < OverheadBudget::kFirst_ns) return false;
   if (phase.engine == kSassEngine && is_counting_over(phase, now_ns)) return true;
   return budget_->is_over(now_ns, attached_ns, cost_so_far(phase, now_ns));
@@ -206,7 +207,7 @@ bool PhasePacer::is_turn_over(const Phase& phase, int64_t now_ns) {
   }
   if (engine_ != kSamplingEngine) return now_ns >= next_turn_ns_;
   const bool is_long = is_first_turn_ && !overlaps();
-  return windows() >= (is_long ? kWindowsInFirstTurn : kWindowsInTurn);
+  return windows().in_turn() >= (is_long ? kWindowsInFirstTurn : kWindowsInTurn);
 }
 
 PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
@@ -214,12 +215,13 @@ PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
   if (phase.engine == kSassEngine) return {phase.cost.switching_ns, attached_ns};
   if (now_ns - counted_at_ns_ >= kCountEvery_ns) {
     const auto status = parts_.collector.status(kCollectorPatience);
-    if (status) counted_ = counted_cost(status->ledger, attached_ns, sampled_ns(status->traces));
+    if (status) sampled_ = sampled_time(status->traces);
+    if (status) counted_ = counted_cost(status->ledger, attached_ns, sampled_.total_ns);
     counted_at_ns_ = now_ns;
   }
   const auto slowdown = steps_.slowdown();
   return {phase.cost.switching_ns + counted_.switching_ns,
-          slowdown ? step_cost_ns(*slowdown, attached_ns) : counted_.running_ns};
+          slowdown ? step_cost_ns(*slowdown, attached_ns, sampled_) : counted_.running_ns};
 }
 
 base::Status PhasePacer::attach(CoverageReason why, std::string_view engine,
@@ -240,6 +242,7 @@ void PhasePacer::on_attached(const Awaited& awaited) {
   engine_ = awaited.engine;
   launch_rate_.reset();
   counted_ = {};
+  sampled_ = {};
   counted_at_ns_ = 0;
   const int64_t now_ns = parts_.recording.session_now();
   next_turn_ns_ = engine_ == kTraceEngine ? now_ns + turn_rest_ns_ : now_ns;
@@ -271,7 +274,9 @@ bool PhasePacer::detach(CoverageEnd ending) {
     stay_attached(*why);
     return false;
   }
+  const Windows taken = windows();
   if (!parts_.recording.pause(ending, false, parts_.patience)) return false;
+  if (engine_ == kSamplingEngine) tell_of_no_window(taken);
   on_detached();
   return true;
 }
@@ -309,13 +314,26 @@ uint64_t PhasePacer::launches() const {
   return launches;
 }
 
-uint64_t PhasePacer::windows() const {
-  uint64_t windows = 0;
+PhasePacer::Windows PhasePacer::windows() const {
+  Windows windows;
   for (const NamedTraceStatus& one : parts_.recording.traces()) {
     if (!one.status.sampling) continue;
-    windows += one.status.sampling->windows + one.status.sampling->windows_skipped;
+    windows.taken += one.status.sampling->windows;
+    windows.skipped += one.status.sampling->windows_skipped;
   }
   return windows;
+}
+
+// Sampling was attached for nothing.
+void PhasePacer::tell_of_no_window(const Windows& windows) {
+  if (windows.taken != 0 || windows.skipped == 0) return;
+  if (std::exchange(has_told_of_no_window_, true)) return;
+  tell_lacking("profiling_engine", std::string(kSamplingEngine), "in part",
+               {false, "no_window",
+                "whenever a window of PC sampling was to open, a call of the program was under way "
+                "for longer than 5 ms, so a turn of sampling had none",
+                "copy with cudaMemcpyAsync and wait with cudaStreamSynchronize: sampling does not "
+                "wait for those that only wait"});
 }
 
 // For good: neither is the budget kept, nor do launches of several threads get their speed back

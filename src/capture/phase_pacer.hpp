@@ -40,6 +40,9 @@ class PhasePacer {
   // first turn is a minute's, and of several, which wait for each other meanwhile.
   static constexpr uint64_t kWindowsInTurn = 10;
   static constexpr uint64_t kWindowsInFirstTurn = 60;
+  // Attempts at a window that failed, because a call of the program's was under way, come ten times
+  // a second: so many take a turn as long as a window would.
+  static constexpr uint64_t kSkippedForOne = 10;
   static constexpr int64_t kBetweenTurns_ns = 50'000'000'000;
   static constexpr int64_t kBetweenOverlappingTurns_ns = 300'000'000'000;
 
@@ -138,7 +141,12 @@ class PhasePacer {
   void on_detached();
   void settle(const Phase& phase, bool is_attached);
   bool overlaps() const;
-  uint64_t windows() const;
+  struct Windows {
+    uint64_t taken = 0, skipped = 0;
+    uint64_t in_turn() const { return taken + skipped / kSkippedForOne; }
+  };
+  Windows windows() const;
+  void tell_of_no_window(const Windows& windows);
   uint64_t launches() const;  // of the tracers that there are now
   PhaseCost cost_so_far(const Phase& phase, int64_t now_ns);
   void stay_attached(const backend::Availability& why);
@@ -173,7 +181,9 @@ class PhasePacer {
   std::optional<Awaited> awaited_;
   // What the tracers have counted, as of a while ago.
   PhaseCost counted_;
+  SampledTime sampled_;
   int64_t counted_at_ns_ = 0;
+  bool has_told_of_no_window_ = false;
 };
 
 }  // namespace gpufl::capture

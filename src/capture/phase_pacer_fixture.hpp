@@ -10,8 +10,10 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/eventually.hpp"
 #include "capture/fake_log_writer.hpp"
 #include "capture/phase_pacer.hpp"
 
@@ -36,7 +38,7 @@ struct Vendor {
   std::atomic<uint64_t> launches{1};
   std::atomic<bool> hangs_in_start{false}, hangs_in_stop{false}, is_in_stop{false};
   std::atomic<bool> stays_attached{false}, has_ended_sampling{false};
-  std::atomic<uint64_t> windows{0};
+  std::atomic<uint64_t> windows{0}, windows_skipped{0};
   std::atomic<uint64_t> launches_per_s{0};
   std::atomic<bool> tells_launches{false};  // in the status, as in the account
   std::string sampling_state = "sampling";
@@ -83,6 +85,7 @@ class PacedTracer final : public backend::Tracer {
       status.sampling.emplace();
       status.sampling->state = vendor_.has_ended_sampling ? "ended" : vendor_.sampling_state;
       status.sampling->windows = vendor_.windows;
+      status.sampling->windows_skipped = vendor_.windows_skipped;
       status.sampling->busy_ns = vendor_.windows_ns;
       status.sampling->threads_overlap = vendor_.overlaps;
     }

@@ -53,29 +53,10 @@ TEST_F(PhasePacerTest, LaunchesThatWereHeldCostToo) {
   EXPECT_NEAR(static_cast<double>(rows().at(2).duration_ns) / kSecond, 2.15, 0.2);
 }
 
-TEST_F(PhasePacerTest, WindowsCostTheTimeThatTheyTake) {
-  vendor_.windows = 8;
-  vendor_.windows_ns = 40 * kMillisecond;
-  start("PcSampling", 0.05);
-  pass_until(false);
-  (void)finish();
-  // Besides what it took to attach and to detach.
-  EXPECT_EQ(rows().at(0).cost_ns, (10 + 40 + 20) * kMillisecond);
-}
-
-TEST(CountedCost, LaunchesCostMoreWhileSamplingIsEnabled) {
-  format::Ledger account;
-  account.launches_seen = 1'000;
-  const int64_t traced_ns = counted_cost(account, kSecond, 0).running_ns;
-  account.sampling_windows = 0;
-  EXPECT_EQ(counted_cost(account, kSecond, 0).running_ns,
-            traced_ns + 1'000 * kSampledLaunchCost_ns);
-}
-
 TEST_F(PhasePacerTest, WhatStepsSayGoesBeforeWhatIsCounted) {
   vendor_.launches_per_s = 4'000;
   start("Trace", 0.02);
-  recording_->set_slowdown(0.25);
+  recording_->set_slowdown(Slowdown{0.25, 20 * kMillisecond});
   pass_until(false);
   (void)finish();
   const Row row = rows().at(0);
@@ -400,72 +381,6 @@ TEST_F(PhasePacerTest, WhatCannotBeAttachedIsTriedAgainLater) {
   EXPECT_EQ(recording_->state(), "taken");
   vendor_.refuses = false;
   EXPECT_GT(pass_until(true), kSecond);
-}
-
-TEST_F(PhasePacerTest, SamplingPhasesWaitForAWindow) {
-  vendor_.launches_per_s = 200'000;
-  start("PcSampling", 0.02);
-  pass(1500 * kMillisecond);
-  EXPECT_TRUE(is_attached()) << "more than the first phase may cost, but no window yet";
-  vendor_.windows = 1;
-  pass(20 * kMillisecond);
-  EXPECT_FALSE(is_attached());
-  (void)finish();
-  EXPECT_EQ(rows()[0].engine, "PcSampling");
-}
-
-TEST_F(PhasePacerTest, WithoutABudgetOverlappingLaunchesAreSampledNowAndThen) {
-  start("PcSampling", 0);
-  vendor_.overlaps = true;
-  vendor_.windows = 9;
-  pass(kSecond);
-  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
-  vendor_.windows = 10;
-  pass(20 * kMillisecond);
-  EXPECT_EQ(recording_->phase()->engine, "Trace");
-  vendor_.windows = 0;
-  pass(290 * kSecond);
-  EXPECT_EQ(recording_->phase()->engine, "Trace");
-  pass(20 * kSecond);
-  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
-  (void)finish();
-  ASSERT_EQ(rows().size(), 3u);
-  EXPECT_EQ(rows()[0].why, CoverageReason::Session);
-  EXPECT_EQ(rows()[0].ending, CoverageEnd::Schedule);
-  EXPECT_EQ(rows()[1].why, CoverageReason::Schedule);
-  EXPECT_EQ(rows()[2].why, CoverageReason::Schedule);
-}
-
-TEST_F(PhasePacerTest, WithoutABudgetOneThreadIsSampledForAMinuteAndThenForSomeSecondsInEach) {
-  start("PcSampling", 0);
-  const auto engine_after = [&](uint64_t windows, int64_t passed_ns) {
-    vendor_.windows = windows;
-    pass(passed_ns);
-    return recording_->phase()->engine;
-  };
-  EXPECT_EQ(engine_after(59, 59 * kSecond), "PcSampling");
-  EXPECT_EQ(engine_after(60, 20 * kMillisecond), "Trace");
-  EXPECT_EQ(engine_after(0, 49 * kSecond), "Trace");
-  EXPECT_EQ(engine_after(0, 2 * kSecond), "PcSampling");
-  EXPECT_EQ(engine_after(9, 9 * kSecond), "PcSampling");
-  EXPECT_EQ(engine_after(10, 20 * kMillisecond), "Trace");
-}
-
-TEST_F(PhasePacerTest, ADeepScopeIsSampledBetweenTurnsToo) {
-  start("PcSampling", 0);
-  vendor_.overlaps = true;
-  vendor_.windows = 10;
-  pass(40 * kMillisecond);
-  ASSERT_EQ(recording_->phase()->engine, "Trace");
-  instruments_.deep->scopes = 1;
-  pass(20 * kMillisecond);
-  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
-  EXPECT_EQ(recording_->phase()->why, CoverageReason::DeepScope);
-  pass(kSecond);
-  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
-  instruments_.deep->scopes = 0;
-  pass(20 * kMillisecond);
-  EXPECT_EQ(recording_->phase()->engine, "Trace");
 }
 
 TEST_F(PhasePacerTest, CountersTakeOneTurnBetweenRecords) {

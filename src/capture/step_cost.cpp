@@ -50,6 +50,7 @@ void StepCost::add(const Step& step) {
 void StepCost::begin_phase(int64_t switch_begin_ns, int64_t begin_ns) {
   for (auto& [id, name] : names_) {
     if (const auto last = ratio(name)) {
+      name.step_ns = static_cast<int64_t>(median_inside(name));
       if (name.ratios.size() == kMostPhases) name.ratios.pop_front();
       name.ratios.push_back(*last);
     }
@@ -74,12 +75,16 @@ void StepCost::end_phase(int64_t end_ns, int64_t switch_end_ns) {
 
 std::optional<double> StepCost::ratio(const Name& name) {
   if (name.inside.size() < kLeastSteps || name.before.size() < kLeastSteps) return std::nullopt;
-  std::vector<int64_t> inside;
-  for (const Step& step : name.inside) inside.push_back(step.end_ns - step.begin_ns);
   // Each side counts as much as the other, however many steps it has.
   double outside = median(copy_of(name.before));
   if (name.after.size() >= kLeastSteps) outside = (outside + median(copy_of(name.after))) / 2;
-  return median(std::move(inside)) / outside;
+  return median_inside(name) / outside;
+}
+
+double StepCost::median_inside(const Name& name) {
+  std::vector<int64_t> inside;
+  for (const Step& step : name.inside) inside.push_back(step.end_ns - step.begin_ns);
+  return median(std::move(inside));
 }
 
 std::optional<double> StepCost::median_ratio(const Name& name) {
@@ -89,15 +94,17 @@ std::optional<double> StepCost::median_ratio(const Name& name) {
   return median(std::move(ratios));
 }
 
-std::optional<double> StepCost::slowdown() const {
-  std::optional<double> slowdown;
+std::optional<Slowdown> StepCost::slowdown() const {
+  std::optional<Slowdown> slowdown;
   int64_t longest_ns = -1;
   for (const auto& [id, name] : names_) {
     if (name.total_ns <= longest_ns) continue;
-    const auto ratio = median_ratio(name);
-    if (!ratio) continue;
+    const auto part = median_ratio(name);
+    if (!part) continue;
     longest_ns = name.total_ns;
-    slowdown = std::max(0.0, *ratio - 1);
+    const bool is_new = ratio(name).has_value();
+    slowdown = {std::max(0.0, *part - 1),
+                is_new ? static_cast<int64_t>(median_inside(name)) : name.step_ns};
   }
   return slowdown;
 }

@@ -19,6 +19,13 @@ struct Step {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
+// By which part steps take longer while they are recorded (0.19: 1.19 times as long), never less
+// than 0, and how long the middle one of them then takes.
+struct Slowdown {
+  double part = 0;
+  int64_t step_ns = 0;
+};
+
 class StepCost {
  public:
   static constexpr size_t kLeastSteps = 8;  // inside of a phase, and before it
@@ -35,9 +42,8 @@ class StepCost {
   // between is not known, so it is on neither side.
   void begin_phase(int64_t switch_begin_ns, int64_t begin_ns);
   void end_phase(int64_t end_ns, int64_t switch_end_ns);
-  // By which part steps take longer while they are recorded (0.19: 1.19 times as long), never less
-  // than 0, from the name that most of the time is spent in. Nothing: not enough steps.
-  std::optional<double> slowdown() const;
+  // From the name that most of the time is spent in. Nothing: not enough steps.
+  std::optional<Slowdown> slowdown() const;
 
  private:
   // Durations of one name's steps around the latest phase, and what earlier phases came to.
@@ -47,9 +53,11 @@ class StepCost {
     std::vector<Step> inside;
     std::vector<int64_t> after;
     std::deque<double> ratios;
+    int64_t step_ns = 0;  // the middle one of the last phase that had enough
     int64_t total_ns = 0;
   };
   static std::optional<double> ratio(const Name& name);
+  static double median_inside(const Name& name);
   static std::optional<double> median_ratio(const Name& name);
 
   std::map<int64_t, Name> names_;

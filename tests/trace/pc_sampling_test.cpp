@@ -2,7 +2,11 @@
 // PC sampling of the real tracer over the stand-in libcupti.
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <future>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -20,6 +24,17 @@ using format::Kind;
 using standin::SampledPc;
 namespace sample_column = format::pc_sample_column;
 namespace coverage_column = format::coverage_column;
+
+// The one that the recorder leaves to itself where a call does not come back.
+bool is_sampling_thread_there() {
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    std::string name;
+    std::getline(std::ifstream(thread.path() / "comm"), name);
+    if (name == "gpufl-sampling") return true;
+  }
+  return false;
+}
 
 class PcSampling : public SamplingFixture {
  protected:
@@ -99,6 +114,9 @@ TEST_F(PcSampling, ACallThatDoesNotComeBackEndsSamplingAndHoldsNobody) {
   EXPECT_EQ(lacking(), "sampling_hangs");
   EXPECT_EQ(events("sampling_ended").size(), 1u);
   sampling_->hang(nullptr);
+  // Its thread shuts nothing any more: the gate may be another session's by now.
+  ASSERT_TRUE(base::eventually([] { return !is_sampling_thread_there(); }));
+  EXPECT_FALSE(CallWatch::instance().launch_gate().is_shut());
   const format::Ledger ledger = finish();
   EXPECT_EQ(ledger.kernel_records, 1u);
   EXPECT_EQ(ledger.launches_missing, 0u);
@@ -111,6 +129,124 @@ TEST_F(PcSampling, ACallThatDoesNotComeBackEndsSamplingAndHoldsNobody) {
     finish();
     return samples;
   }));
+}
+
+// CUPTI goes on writing to what it was configured with.
+TEST_F(PcSampling, WhatIsEnabledTooLateKeepsItsBuffers) {
+  sampling_->hang("cuptiPCSamplingEnable");
+  begin();
+  ASSERT_TRUE(drain_until([&] { return tracer_->status().sampling->state == "sampling_hangs"; }));
+  sampling_->hang(nullptr);
+  ASSERT_TRUE(base::eventually([] { return !is_sampling_thread_there(); }));
+  EXPECT_EQ(sampling_->enabled(), 1u);
+  sampling_->write_late();
+  finish();
+  EXPECT_EQ(standin_->finalized(), 0u);
+}
+
+TEST_F(PcSampling, AContextThatGoesWhileItsWindowIsToCloseIsLeftAlone) {
+  begin({.window_ns = 100'000'000, .pause_ns = 3'600'000'000'000});
+  ASSERT_TRUE(base::eventually([&] { return sampling_->windows() == 1; }));
+  HeldCall destroying(callbacks_->load_module);
+  LaunchGate& gate = CallWatch::instance().launch_gate();
+  ASSERT_TRUE(drain_until([&] { return gate.is_shut(); }));  // it is waited for
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  sampling_->forget_contexts();
+  destroying.release();
+  EXPECT_TRUE(drain_until([&] { return tracer_->status().sampling->windows_skipped == 1; }));
+  EXPECT_EQ(sampling_->misplaced(), 0u);
+  EXPECT_EQ(lacking(), "");
+}
+
+TEST_F(PcSampling, AContextThatGoesWhileSamplingIsToEndIsLeftAlone) {
+  begin_seldom();
+  ASSERT_TRUE(drain_until_windows(1));
+  HeldCall destroying(callbacks_->load_module);
+  std::thread ending([&] { tracer_->stop(); });
+  LaunchGate& gate = CallWatch::instance().launch_gate();
+  ASSERT_TRUE(base::eventually([&] { return gate.is_shut(); }));
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  sampling_->forget_contexts();
+  destroying.release();
+  ending.join();
+  EXPECT_EQ(sampling_->misplaced(), 0u);
+  finish();
+  EXPECT_EQ(lacking(), "");
+  EXPECT_EQ(standin_->finalized(), 1u);
+}
+
+// The gate is shut for two: a window that closes does not let the new context's launches go.
+TEST_F(PcSampling, ANewContextIsAttachedBeforeItsFirstLaunchThoughAWindowCloses) {
+  begin({.window_ns = 50'000'000, .pause_ns = 3'600'000'000'000});
+  ASSERT_TRUE(base::eventually([&] { return sampling_->windows() == 1; }));
+  callbacks_->resource_of(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, 2);
+  standin_->launch({});
+  EXPECT_EQ(sampling_->enabled(), 2u);
+}
+
+TEST_F(PcSampling, AContextThatCannotBeAttachedForLongIsGivenUp) {
+  begin_seldom();
+  ASSERT_TRUE(drain_until_windows(1));
+  HeldCall held(sampling_->launch);
+  callbacks_->resource_of(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, 2);
+  ASSERT_TRUE(drain_until([&] { return lacking() == "launch_hangs"; }));
+  EXPECT_EQ(sink_.lines[Kind::Capability].front()["got"].as_string(), "in part");
+  EXPECT_TRUE(base::eventually([] { return !CallWatch::instance().launch_gate().is_shut(); }));
+  held.release();
+  EXPECT_EQ(sampling_->enabled(), 1u);
+  EXPECT_EQ(sampling_->disturbed(), 0u);
+}
+
+TEST_F(PcSampling, EveryContextHasItsWindow) {
+  const SampledPc sample{.samples = 3};
+  sampling_->set_samples(&sample, 1);
+  begin_seldom();
+  callbacks_->resource_of(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, 2);
+  ASSERT_TRUE(base::eventually([&] { return sampling_->enabled() == 2; }));
+  deep_scopes_ = 1;
+  ASSERT_TRUE(drain_until([&] {
+    return tracer_->status().sampling->windows >= 2 && rows(Kind::PcSample).size() >= 3;
+  }));
+  std::set<int64_t> contexts;
+  for (const auto& row : rows(Kind::PcSample)) contexts.insert(row[sample_column::kContext]);
+  EXPECT_EQ(contexts, (std::set<int64_t>{1, 2}));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.pc_samples, 3 * rows(Kind::PcSample).size());
+  EXPECT_EQ(rows(Kind::Coverage).size(), rows(Kind::PcSample).size());
+  EXPECT_LT(*ledger.sampling_windows, rows(Kind::Coverage).size()) << "one window, on both";
+  EXPECT_EQ(sampling_->enabled(), 0u);
+}
+
+TEST_F(PcSampling, WhatDoesNotFitInOneReadIsReadInSeveral) {
+  std::vector<SampledPc> samples;
+  for (uint64_t pc = 0; pc < 25; ++pc) samples.push_back({.pc = 16 * pc, .samples = 2});
+  sampling_->set_samples(samples.data(), static_cast<uint32_t>(samples.size()));
+  sampling_->set_unlocated(5);
+  sampling_->limit_reads(10);
+  begin_seldom();
+  ASSERT_TRUE(drain_until_windows(1));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.sampling_windows, 1u);
+  EXPECT_EQ(sampling_->reads(), 3u);
+  ASSERT_EQ(rows(Kind::PcSample).size(), 25u);
+  for (size_t i = 0; i < 25; ++i) {
+    EXPECT_EQ(rows(Kind::PcSample)[i][sample_column::kPc], static_cast<int64_t>(16 * i));
+  }
+  EXPECT_EQ(ledger.pc_samples, 55u);
+  EXPECT_EQ(ledger.pc_samples_unlocated, 5u);
+}
+
+TEST_F(PcSampling, RowsThatComeLateAreOfTheNextWindow) {
+  const SampledPc sample{.samples = 3};
+  sampling_->set_samples(&sample, 1);
+  sampling_->delay_rows(true);
+  begin_seldom();
+  ASSERT_TRUE(drain_until_windows(1));
+  deep_scopes_ = 1;
+  ASSERT_TRUE(drain_until_windows(2));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(rows(Kind::PcSample).size(), *ledger.sampling_windows - 1);
+  EXPECT_EQ(ledger.pc_samples, 3 * *ledger.sampling_windows);
 }
 
 TEST_F(PcSampling, SamplingEndsAndRecordsGoOn) {

@@ -113,6 +113,24 @@ TEST_F(Lifecycle, ACaptureOfTheRuntimeIsOneCapture) {
   EXPECT_TRUE(ledger.is_complete());
 }
 
+TEST_F(Lifecycle, ACaptureEndsWithItsStream) {
+  constexpr uint64_t kStream = 9, kAnother = 10;
+  ASSERT_TRUE(start().available);
+  callbacks_->capture_on(true, kStream);
+  callbacks_->destroy_stream(kAnother);
+  EXPECT_FALSE(tracer_->may_detach());
+  callbacks_->destroy_stream(kStream);
+  EXPECT_TRUE(tracer_->may_detach());
+  callbacks_->capture_on(true, kStream);
+  callbacks_->capture_on(false, kStream);
+  EXPECT_TRUE(tracer_->may_detach());
+  callbacks_->capture_on(true, kAnother);
+  callbacks_->destroy_stream(kStream);  // its handle again, and nothing captures there
+  EXPECT_FALSE(tracer_->may_detach());
+  callbacks_->capture_on(false, kAnother);
+  finish();
+}
+
 TEST_F(Lifecycle, NotesBeyondTheRingAreCountedExactly) {
   ASSERT_TRUE(start().available);
   constexpr uint64_t kLaunches = 100'000;
@@ -175,6 +193,47 @@ TEST_F(Lifecycle, ACallThatIsUnderWayFinalisesWhenItReturns) {
     EXPECT_EQ(standin_->finalized(), 1u);
     EXPECT_FALSE(standin_->is_subscribed());
   }
+}
+
+// Threads that make their first calls while others are parked, and are parked, do not stand for
+// one that is inside a call.
+TEST_F(Lifecycle, CuptiIsNotGivenUpUnderOneWhileTwoOthersCameToWait) {
+  ASSERT_TRUE(start().available);
+  standin_->launch({});
+  HeldCall held(callbacks_->device_synchronize);
+  tracer_->stop();
+  LaunchGate& gate = CallWatch::instance().launch_gate();
+  std::atomic<bool> is_given_up{false};
+  std::vector<std::thread> program;
+  for (int i = 0; i < 2; ++i) {
+    program.emplace_back([&] {
+      while (!gate.is_parking() && !is_given_up) std::this_thread::yield();
+      if (gate.is_parking()) standin_->launch({});
+    });
+  }
+  drain();
+  is_given_up = true;
+  for (std::thread& thread : program) thread.join();
+  EXPECT_EQ(standin_->finalized(), 0u);
+  EXPECT_EQ(events("detach_deferred").size(), 1u);
+  held.release();
+  EXPECT_EQ(standin_->finalized(), 1u);
+}
+
+TEST_F(Lifecycle, NobodyWaitsForEverUntilAnotherThreadHasGivenCuptiUp) {
+  ASSERT_TRUE(start().available);
+  HeldCall held(callbacks_->device_synchronize);
+  finish();
+  standin_->hold_finalize(true);
+  std::thread program([&] { held.release(); });  // which gives CUPTI up
+  ASSERT_TRUE(base::eventually([&] { return standin_->finalizing() == 1; }));
+  EXPECT_EQ(start().reason, "detach_hangs");
+  standin_->hold_finalize(false);
+  program.join();
+  EXPECT_EQ(standin_->finalized(), 1u);
+  ASSERT_TRUE(start().available);
+  standin_->launch({});
+  EXPECT_EQ(finish().kernel_records, 1u);
 }
 
 // It would crash when it goes on.

@@ -21,6 +21,7 @@ enum class CallRole : uint8_t {
   StreamWait,     // makes a stream wait for an event
   CaptureBegin,
   CaptureEnd,
+  StreamDestroy,
   ProfilerStart,
   ProfilerStop,
   GraphInstantiate,

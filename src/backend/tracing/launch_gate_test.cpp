@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/tracing/launch_gate.hpp"
 
+#include <pthread.h>
+
 #include <thread>
 #include <vector>
 
@@ -90,6 +92,82 @@ TEST(LaunchGate, CountsWhenReleasedHaveWhatWasJustHeld) {
   }
 }
 
+// A window's end must not let the launches of a new context go.
+TEST(LaunchGate, EachOpensItForItselfAlone) {
+  LaunchGate gate;
+  ASSERT_TRUE(gate.shut(kSession, kPatience));
+  gate.close(LaunchGate::For::NewContext);
+  gate.open();
+  EXPECT_TRUE(gate.is_shut());
+  EXPECT_GT(gate.shut_since_ns(), 0);
+  gate.open(LaunchGate::For::NewContext);
+  EXPECT_FALSE(gate.is_shut());
+  EXPECT_EQ(gate.shut_since_ns(), 0);
+  // And a call that shut() waits for may end what a new context began.
+  gate.enter_without_ring();
+  gate.close(LaunchGate::For::NewContext);
+  std::thread shutting([&] {
+    EXPECT_TRUE(gate.shut(kSession, kPatience));
+    EXPECT_TRUE(gate.is_shut());
+  });
+  gate.open(LaunchGate::For::NewContext);
+  gate.leave_without_ring();
+  shutting.join();
+  gate.open();
+}
+
+TEST(LaunchGate, IsNotShutWhereThoseWhoWaitHaveOpenedIt) {
+  LaunchGate gate;
+  gate.enter_without_ring();
+  std::thread shutting([&] { EXPECT_FALSE(gate.shut(kSession, kPatience)); });
+  while (!gate.is_shut()) std::this_thread::yield();
+  gate.force_open();
+  gate.leave_without_ring();
+  shutting.join();
+  EXPECT_FALSE(gate.is_shut());
+}
+
+TEST(LaunchGate, CloseIsNotLostInAnothersOpen) {
+  constexpr int kRounds = 20'000;
+  LaunchGate gate;
+  std::atomic<bool> ends{false};
+  std::thread calls([&] {
+    while (!ends) {
+      gate.close();
+      gate.open();
+    }
+  });
+  int lost = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    gate.close(LaunchGate::For::NewContext);
+    if (!gate.is_shut() || gate.shut_since_ns() == 0) ++lost;
+    gate.open(LaunchGate::For::NewContext);
+  }
+  ends = true;
+  calls.join();
+  EXPECT_EQ(lost, 0);
+  EXPECT_FALSE(gate.is_shut());
+}
+
+TEST(LaunchGate, StaysShutBesideCallsThatMakeNoGraph) {
+  using Inside = LaunchGate::Inside;
+  constexpr microseconds kMoment(1'000);
+  LaunchGate gate;
+  EXPECT_EQ(gate.shut_to_graphs(kSession, kMoment), Inside::Nobody);
+  gate.open();
+  gate.enter(of_this_thread(), kSession);
+  EXPECT_EQ(gate.shut_to_graphs(kSession, kMoment), Inside::Others);
+  EXPECT_TRUE(gate.is_shut());
+  gate.open();
+  gate.enter(of_this_thread(), kSession, true);
+  EXPECT_EQ(gate.shut_to_graphs(kSession, kMoment), Inside::MakesGraph);
+  EXPECT_FALSE(gate.is_shut());
+  gate.leave(of_this_thread(), true);
+  EXPECT_EQ(gate.shut_to_graphs(kSession, kMoment), Inside::Others);
+  gate.open();
+  gate.leave(of_this_thread());
+}
+
 TEST(LaunchGate, ItStaysShutForAnotherCall) {
   LaunchGate gate;
   gate.renew();
@@ -130,6 +208,33 @@ TEST(LaunchGate, NobodyWaitsForOneWhoNeverOpensIt) {
   gate.enter(of_this_thread(), kSession);
   gate.leave(of_this_thread());
   EXPECT_FALSE(gate.is_shut());
+}
+
+TEST(LaunchGate, AThreadThatIsCancelledWhileItIsHeldEndsLater) {
+  LaunchGate gate;
+  const auto cancel_held = [&](const auto& hold, const auto& is_held, const auto& let_go) {
+    std::thread program([&] {
+      hold();
+      pthread_testcancel();
+    });
+    while (!is_held()) std::this_thread::yield();
+    pthread_cancel(program.native_handle());
+    std::this_thread::yield();
+    let_go();
+    program.join();
+  };
+  gate.close();
+  cancel_held(
+      [&] {
+        gate.enter_without_ring();
+        gate.leave_without_ring();
+      },
+      [&] { return gate.waiting() != 0; }, [&] { gate.open(); });
+  EXPECT_EQ(gate.waiting(), 0u);
+  gate.park();
+  cancel_held([&] { gate.pass_exit(); }, [&] { return gate.parked() != 0; },
+              [&] { gate.unpark(); });
+  EXPECT_EQ(gate.parked(), 0u);
 }
 
 TEST(LaunchGate, ParksThreadsAtTheExitAndLetsThemGo) {

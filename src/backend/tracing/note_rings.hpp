@@ -35,9 +35,11 @@ struct LaunchesInside {
   // What an earlier session saw begin may have ended unseen.
   void begin_session(uint32_t now) noexcept {
     count.store(0, std::memory_order_relaxed);
+    graph_count.store(0, std::memory_order_relaxed);
     session.store(now, std::memory_order_release);
   }
   std::atomic<uint32_t> count{0};
+  std::atomic<uint32_t> graph_count{0};  // of them, or about to be: calls that may make a graph
   std::atomic<uint32_t> session{0};
 };
 

@@ -51,6 +51,8 @@ const gpufl::standin::CudaGraphNode* node_of(const void* node) {
   return nodes != nullptr && place > 0 && place <= nodes->size() ? &(*nodes)[place - 1] : nullptr;
 }
 
+thread_local std::vector<CUcontext> t_current;
+
 void inject() {
   const char* path = std::getenv("CUDA_INJECTION64_PATH");
   if (path == nullptr) return;
@@ -110,6 +112,56 @@ STANDIN_EXPORT CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* sta
   const std::lock_guard lock(driver().gpu_mutex);
   *status =
       driver().gpu.is_capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+STANDIN_EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* active) {
+  const std::lock_guard lock(driver().gpu_mutex);
+  *flags = 0;
+  *active = driver().gpu.primary != 0 ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+STANDIN_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  const std::lock_guard lock(driver().gpu_mutex);
+  *context = handle<CUcontext>(driver().gpu.primary);
+  return CUDA_SUCCESS;
+}
+
+#undef cuDevicePrimaryCtxRelease_v2
+STANDIN_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) { return CUDA_SUCCESS; }
+
+#undef cuCtxPushCurrent_v2
+STANDIN_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  const std::lock_guard lock(driver().gpu_mutex);
+  const auto number = reinterpret_cast<uintptr_t>(context);
+  if (number == driver().gpu.broken && number != 0) return CUDA_ERROR_INVALID_CONTEXT;
+  t_current.push_back(context);
+  return CUDA_SUCCESS;
+}
+
+#undef cuCtxPopCurrent_v2
+STANDIN_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext* context) {
+  *context = t_current.back();
+  t_current.pop_back();
+  return CUDA_SUCCESS;
+}
+
+#undef cuMemGetInfo_v2
+STANDIN_EXPORT CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* all_bytes) {
+  const std::lock_guard lock(driver().gpu_mutex);
+  *free_bytes = driver().gpu.free_bytes;
+  *all_bytes = size_t{80} << 30;
+  return CUDA_SUCCESS;
+}
+
+STANDIN_EXPORT CUresult cuCtxSynchronize() {
+  void (*tell)(uint64_t) = nullptr;
+  {
+    const std::lock_guard lock(driver().gpu_mutex);
+    tell = driver().gpu.on_synchronize;
+  }
+  if (tell != nullptr) tell(reinterpret_cast<uintptr_t>(t_current.back()));
   return CUDA_SUCCESS;
 }
 

@@ -20,6 +20,10 @@ struct CudaGpu {
   bool is_under_mps = false;
   bool is_capturing = false;  // all of its streams
   unsigned char uuid[16] = {};
+  uint64_t primary = 0;                                // its primary context; 0: not in use
+  uint64_t broken = 0;                                 // a context that cannot be made current
+  uint64_t free_bytes = uint64_t{80} << 30;            // of memory
+  void (*on_synchronize)(uint64_t context) = nullptr;  // whoever waits for it
 };
 
 using CudaDescribeGpuFunction = void(const CudaGpu& gpu);

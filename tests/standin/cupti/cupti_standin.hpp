@@ -65,6 +65,8 @@ struct CuptiStandin {
   uint32_t (*allocate_on_host)();  // cuMemHostAlloc
   uint32_t (*surprised)();         // threads that cuptiFinalize() found at the entry of a call
   void (*delay_entry)(uint32_t microseconds);  // before the callback there; 0: no longer
+  void (*hold_finalize)(bool hold);            // cuptiFinalize() does not return meanwhile
+  uint32_t (*finalizing)();                    // threads in there
 };
 
 using CuptiStandinFunction = const CuptiStandin*();

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "tests/standin/cupti/standin_library.hpp"
@@ -21,10 +22,11 @@ Handle handle(uint64_t number) {
 
 constexpr auto kNothing = [](Library&, uint64_t) {};
 
-uint32_t play(CUpti_CallbackId runtime, CUpti_CallbackId driver, Inside inside, void* data) {
-  PlayedCall outer(CUPTI_CB_DOMAIN_RUNTIME_API, runtime, 0, nullptr, 0);
+uint32_t play(CUpti_CallbackId runtime, CUpti_CallbackId driver, Inside inside, void* data,
+              const void* parameters = nullptr) {
+  PlayedCall outer(CUPTI_CB_DOMAIN_RUNTIME_API, runtime, 0, parameters, 0);
   outer.enter();
-  PlayedCall inner(CUPTI_CB_DOMAIN_DRIVER_API, driver, 0, nullptr, outer.correlation());
+  PlayedCall inner(CUPTI_CB_DOMAIN_DRIVER_API, driver, 0, parameters, outer.correlation());
   inner.enter();
   if (inside != nullptr) inside(data);
   inner.exit(kNothing);
@@ -78,8 +80,9 @@ void begin_forever() {
 }
 
 void fail_to_end_capture(int result) {
+  const cudaStreamEndCapture_v10000_params parameters{handle<cudaStream_t>(7), nullptr};
   call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaStreamEndCapture_v10000, result,
-       nullptr, 0, [](Library&, uint32_t, uint64_t) {});
+       &parameters, 0, [](Library&, uint32_t, uint64_t) {});
 }
 
 uint32_t load_module(Inside inside, void* data) {
@@ -107,12 +110,42 @@ uint32_t launch_ex(int result) {
               &parameters, 0, [](Library&, uint32_t, uint64_t) {});
 }
 
-void capture(bool begin) {
+// All that follows the stream is not looked at.
+struct CaptureParams {
+  CUstream stream;
+  uint64_t rest[4];
+};
+
+void capture_on(bool begin, uint64_t stream) {
+  const CaptureParams parameters{handle<CUstream>(stream), {}};
   play(begin ? CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_v10000
              : CUPTI_RUNTIME_TRACE_CBID_cudaStreamEndCapture_v10000,
        begin ? CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2
              : CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
-       nullptr, nullptr);
+       nullptr, nullptr, &parameters);
+}
+
+void capture(bool begin) { capture_on(begin, 7); }
+
+void destroy_stream(uint64_t stream) {
+  const CaptureParams parameters{handle<CUstream>(stream), {}};
+  play(CUPTI_RUNTIME_TRACE_CBID_cudaStreamDestroy_v5050, CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2,
+       nullptr, nullptr, &parameters);
+}
+
+uint32_t make_graph(Inside inside, void* data) {
+  CUgraphExec made = graph_exec_handle(5);
+  const cuGraphInstantiateWithFlags_params parameters{&made, handle<CUgraph>(1), 0};
+  std::pair<Inside, void*> given{inside, data};
+  const Inside disturbed_by_cupti = [](void* what) {
+    const auto& [function, argument] = *static_cast<const std::pair<Inside, void*>*>(what);
+    ++library().launching;
+    if (function != nullptr) function(argument);
+    --library().launching;
+  };
+  return play(CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiate_v12000,
+              CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, disturbed_by_cupti, &given,
+              &parameters);
 }
 
 void profiler(bool start) {
@@ -122,6 +155,10 @@ void profiler(bool start) {
 }
 
 void resource(uint32_t id) { notify_resource(id, nullptr); }
+
+void resource_of(uint32_t id, uint64_t context) { notify_resource(id, nullptr, context); }
+
+void set_context(uint64_t context) { library().context = context; }
 
 void graph_node(uint64_t node, uint64_t original) {
   CUpti_GraphData graph{};
@@ -203,7 +240,9 @@ constexpr CuptiStandinCallbacks kCallbacks = {
     launch_ex,          capture,        profiler,      resource,
     graph_node,         instantiate,    enable_node,   subscribe_other,
     register_other,     others_buffers, flushes,       stream_synchronize,
-    stream_wait_event,  launch_around,  begin_forever, fail_to_end_capture};
+    stream_wait_event,  launch_around,  begin_forever, fail_to_end_capture,
+    resource_of,        set_context,    make_graph,    capture_on,
+    destroy_stream};
 
 // Ids that the program has pushed.
 std::vector<uint64_t>& external_ids(CUpti_ExternalCorrelationKind kind) {
@@ -221,7 +260,7 @@ struct SubscriberParams {
 
 }  // namespace
 
-void notify_resource(CUpti_CallbackId id, void* descriptor) {
+void notify_resource(CUpti_CallbackId id, void* descriptor, uint64_t context) {
   Library& lib = library();
   CUpti_CallbackFunc function = nullptr;
   void* user = nullptr;
@@ -233,7 +272,7 @@ void notify_resource(CUpti_CallbackId id, void* descriptor) {
     }
   }
   CUpti_ResourceData data{};
-  data.context = handle<CUcontext>(1);
+  data.context = handle<CUcontext>(context);
   data.resourceDescriptor = descriptor;
   if (function != nullptr) function(user, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }

@@ -39,6 +39,12 @@ struct CuptiStandinCallbacks {
   uint32_t (*launch_around)(Inside inside, void* data, int driver_result, int runtime_result);
   void (*begin_forever)();  // a copy that never returns, as after a longjmp
   void (*fail_to_end_capture)(int result);
+  void (*resource_of)(uint32_t id, uint64_t context);
+  void (*set_context)(uint64_t context);  // of calls from now on; 0: nobody says
+  // The runtime's call that makes a graph, the driver's inside.
+  uint32_t (*make_graph)(Inside inside, void* data);
+  void (*capture_on)(bool begin, uint64_t stream);  // the runtime's, the driver's inside
+  void (*destroy_stream)(uint64_t stream);          // likewise
 };
 
 using CuptiStandinCallbacksFunction = const CuptiStandinCallbacks*();

@@ -51,6 +51,9 @@ struct Library {
   std::atomic<uint32_t> disturbed{0};  // calls that cannot bear one which launches
   std::atomic<uint32_t> entering{0};   // threads at a call's entry
   std::atomic<uint32_t> entry_us{0};   // that each spends there, before the callback
+  std::atomic<bool> holds_finalize{false};
+  std::atomic<uint32_t> finalizing{0};  // threads
+  std::atomic<uint64_t> context{0};     // current to all threads; 0: nobody says
   uint32_t flushes = 0;
   uint64_t unrecorded_kernels = 0;  // that ran while there were no records of kernels
   std::string other_tool;           // that has subscribed; empty: none
@@ -98,8 +101,8 @@ const char* function_name(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start,
                 uint32_t correlation, int result);
 
-// Calls the subscriber, if it has asked for that, with context 1 and what `descriptor` points to.
-void notify_resource(CUpti_CallbackId id, void* descriptor);
+// Calls the subscriber, if it has asked for that, with `context` and what `descriptor` points to.
+void notify_resource(CUpti_CallbackId id, void* descriptor, uint64_t context = 1);
 
 inline uint32_t take_correlation(Library& lib) {
   const uint32_t id = lib.next_correlation++;
@@ -118,7 +121,9 @@ class PlayedCall {
     data_.functionParams = parameters;
     data_.functionReturnValue = &returned_;
     data_.correlationData = &passed_along_;
-    data_.contextUid = 1;
+    const uint64_t context = library().context;
+    data_.context = reinterpret_cast<CUcontext>(context);  // NOLINT(performance-no-int-to-ptr)
+    data_.contextUid = context != 0 ? static_cast<uint32_t>(context) : 1;
     const std::lock_guard lock(library().mutex);
     data_.correlationId = correlation != 0 ? correlation : take_correlation(library());
   }

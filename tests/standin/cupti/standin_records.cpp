@@ -291,10 +291,12 @@ uint32_t allocate_on_host() {
 }
 
 void capture(bool begin) {
+  // Both begin with the stream.
+  const cuStreamEndCapture_params parameters{reinterpret_cast<CUstream>(uintptr_t{7}), nullptr};
   call(CUPTI_CB_DOMAIN_DRIVER_API,
        begin ? CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2
              : CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
-       0, nullptr, 0, [](Library&, uint32_t, uint64_t) {});
+       0, &parameters, 0, [](Library&, uint32_t, uint64_t) {});
 }
 
 // What a library just loaded knows; the lock and the count of finalisations stay.
@@ -325,6 +327,8 @@ void reset(uint32_t version) {
   lib.next_correlation = 1;
   lib.finalized = lib.surprised = 0;
   lib.entry_us = 0;
+  lib.context = 0;
+  lib.holds_finalize = false;
   lib.other_tool.clear();
   cupti_version = version;
 }
@@ -364,6 +368,10 @@ uint32_t surprised() {
 
 void delay_entry(uint32_t microseconds) { library().entry_us = microseconds; }
 
+void hold_finalize(bool hold) { library().holds_finalize = hold; }
+
+uint32_t finalizing() { return library().finalizing; }
+
 bool is_subscribed() {
   Library& lib = library();
   const std::lock_guard lock(lib.mutex);
@@ -387,9 +395,10 @@ CUptiResult leave_out(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id
 }
 
 constexpr CuptiStandin kStandin = {
-    reset,         fail,    launch,           copy,       fill,       synchronize,
-    allocate,      capture, next_correlation, hold_calls, finalized,  is_subscribed,
-    enabled_kinds, kernel,  allocate_on_host, surprised,  delay_entry};
+    reset,         fail,    launch,           copy,       fill,        synchronize,
+    allocate,      capture, next_correlation, hold_calls, finalized,   is_subscribed,
+    enabled_kinds, kernel,  allocate_on_host, surprised,  delay_entry, hold_finalize,
+    finalizing};
 
 }  // namespace
 }  // namespace gpufl::standin
@@ -474,6 +483,9 @@ STANDIN_EXPORT CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHa
 }
 
 STANDIN_EXPORT CUptiResult cuptiFinalize() {
+  ++library().finalizing;
+  while (library().holds_finalize) usleep(100);
+  --library().finalizing;
   STANDIN_MAY_FAIL(cuptiFinalize);
   // The real one crashes a thread that it finds there.
   lib.surprised += lib.entering;

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <utility>
 
 #include "tests/standin/cupti/standin_library.hpp"
 
@@ -23,7 +24,7 @@ constexpr const char* kReasons[] = {
 struct Context {
   bool is_configured = false, is_started = false;
   CUpti_PCSamplingData* buffer = nullptr;
-  std::vector<uint32_t> reasons;
+  std::vector<SampledPc> late;  // rows of the window before
 };
 
 struct Sampling {
@@ -32,7 +33,9 @@ struct Sampling {
   std::map<CUcontext, Context> contexts;
   std::vector<SampledPc> samples;
   std::deque<std::string> names;  // of functions, which CUPTI never frees
-  uint32_t unlocated = 0, windows = 0, period = 0;
+  uint32_t unlocated = 0, windows = 0, period = 0, read_limit = 0, misplaced = 0;
+  uint64_t reads = 0;
+  bool are_rows_late = false;
   bool is_full = false, is_initialized = false;
   std::string hanging;
   CuptiStandinRefusal refusal = CuptiStandinRefusal::None;
@@ -53,12 +56,18 @@ std::unique_lock<std::mutex> begin_call(const char* function) {
   return lock;
 }
 
+std::map<CUcontext, Context>::iterator find_context(CUcontext context) {
+  const auto found = sampling().contexts.find(context);
+  if (found == sampling().contexts.end()) ++sampling().misplaced;
+  return found;
+}
+
 #define STANDIN_SAMPLING_CALL(function)    \
   {                                        \
     STANDIN_MAY_FAIL(function);            \
   }                                        \
   const auto call = begin_call(#function); \
-  const auto found = sampling().contexts.find(parameters->ctx)
+  const auto found = find_context(parameters->ctx)
 
 uint32_t reason_number(const char* name) {
   const auto* const found = std::find_if(std::begin(kReasons), std::end(kReasons),
@@ -74,8 +83,11 @@ void fill(Sampling& state, Context& context) {
   if (state.is_full) return;
   data.nonUsrKernelsTotalSamples += state.unlocated;
   data.totalSamples += state.unlocated;
-  for (const SampledPc& sample : state.samples) {
-    data.totalSamples += sample.samples;
+  for (const SampledPc& sample : state.samples) data.totalSamples += sample.samples;
+  std::vector<SampledPc> rows = std::exchange(context.late, {});
+  auto& when = state.are_rows_late ? context.late : rows;
+  when.insert(when.end(), state.samples.begin(), state.samples.end());
+  for (const SampledPc& sample : rows) {
     if (data.totalNumPcs == data.collectNumPcs) continue;
     CUpti_PCSamplingPCData& pc = data.pPcData[data.totalNumPcs++];
     pc.cubinCrc = sample.module;
@@ -92,7 +104,9 @@ void reset() {
   Sampling& state = sampling();
   state.contexts.clear();
   state.samples.clear();
-  state.unlocated = state.windows = state.period = 0;
+  state.unlocated = state.windows = state.period = state.read_limit = state.misplaced = 0;
+  state.reads = 0;
+  state.are_rows_late = false;
   library().disturbed = 0;
   state.is_full = state.is_initialized = false;
   state.hanging.clear();
@@ -113,6 +127,21 @@ void set_unlocated(uint32_t samples) {
 void fill_buffer(bool is_full) {
   const std::lock_guard lock(sampling().mutex);
   sampling().is_full = is_full;
+}
+
+void limit_reads(uint32_t instructions) {
+  const std::lock_guard lock(sampling().mutex);
+  sampling().read_limit = instructions;
+}
+
+void delay_rows(bool is_late) {
+  const std::lock_guard lock(sampling().mutex);
+  sampling().are_rows_late = is_late;
+}
+
+uint64_t reads() {
+  const std::lock_guard lock(sampling().mutex);
+  return sampling().reads;
 }
 
 void hang(const char* function) {
@@ -171,6 +200,15 @@ bool is_initialized() {
   return sampling().is_initialized;
 }
 
+void write_late() {
+  const std::lock_guard lock(sampling().mutex);
+  for (auto& [context, one] : sampling().contexts) {
+    if (one.buffer == nullptr) continue;
+    CUpti_PCSamplingPCData& last = one.buffer->pPcData[one.buffer->collectNumPcs - 1];
+    last.stallReason[0] = {0, 1};
+  }
+}
+
 void forget_contexts() {
   const std::lock_guard lock(sampling().mutex);
   sampling().contexts.clear();
@@ -197,6 +235,9 @@ constexpr CuptiStandinSampling kSampling = {reset,
                                             set_samples,
                                             set_unlocated,
                                             fill_buffer,
+                                            limit_reads,
+                                            delay_rows,
+                                            reads,
                                             hang,
                                             refuse,
                                             set_support_size,
@@ -204,8 +245,10 @@ constexpr CuptiStandinSampling kSampling = {reset,
                                             enabled,
                                             count<&Sampling::period>,
                                             disturbed,
+                                            count<&Sampling::misplaced>,
                                             is_initialized,
                                             forget_contexts,
+                                            write_late,
                                             launch};
 
 }  // namespace
@@ -254,9 +297,12 @@ cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params* parameters) 
 STANDIN_EXPORT CUptiResult cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams* parameters) {
   gpufl::standin::call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain,
                        0, nullptr, 0, [](Library&, uint32_t, uint64_t) {});
-  STANDIN_SAMPLING_CALL(cuptiPCSamplingEnable);
-  if (found != sampling().contexts.end()) return CUPTI_ERROR_INVALID_OPERATION;
-  sampling().contexts[parameters->ctx] = {};
+  {
+    STANDIN_MAY_FAIL(cuptiPCSamplingEnable);
+  }
+  const auto lock = begin_call("cuptiPCSamplingEnable");
+  const bool is_new = sampling().contexts.try_emplace(parameters->ctx).second;
+  if (!is_new) return CUPTI_ERROR_INVALID_OPERATION;
   return CUPTI_SUCCESS;
 }
 
@@ -341,8 +387,10 @@ STANDIN_EXPORT CUptiResult cuptiPCSamplingGetData(CUpti_PCSamplingGetDataParams*
   out.totalSamples = filled.totalSamples;
   out.droppedSamples = filled.droppedSamples;
   out.nonUsrKernelsTotalSamples = filled.nonUsrKernelsTotalSamples;
-  out.totalNumPcs = filled.totalNumPcs;
-  out.remainingNumPcs = 0;
+  const size_t limit = sampling().read_limit != 0 ? sampling().read_limit : out.collectNumPcs;
+  out.totalNumPcs = std::min({filled.totalNumPcs, out.collectNumPcs, limit});
+  out.remainingNumPcs = filled.totalNumPcs - out.totalNumPcs;
+  ++sampling().reads;
   for (size_t i = 0; i < out.totalNumPcs; ++i) {
     const CUpti_PCSamplingPCData& from = filled.pPcData[i];
     CUpti_PCSamplingPCData& to = out.pPcData[i];
@@ -352,6 +400,12 @@ STANDIN_EXPORT CUptiResult cuptiPCSamplingGetData(CUpti_PCSamplingGetDataParams*
     std::copy(from.stallReason, from.stallReason + from.stallReasonCount, reasons);
   }
   filled.totalSamples = filled.droppedSamples = filled.nonUsrKernelsTotalSamples = 0;
-  filled.totalNumPcs = 0;
+  // What is left moves up; each place keeps its own reasons.
+  for (size_t i = 0; i < out.remainingNumPcs; ++i) {
+    CUpti_PCSamplingPCData& to = filled.pPcData[i];
+    CUpti_PCSamplingPCData& from = filled.pPcData[out.totalNumPcs + i];
+    std::swap(to, from);
+  }
+  filled.totalNumPcs = out.remainingNumPcs;
   return CUPTI_SUCCESS;
 }

@@ -33,6 +33,12 @@ struct CuptiStandinSampling {
   void (*set_samples)(const SampledPc* samples, uint32_t count);  // of every window from now on
   void (*set_unlocated)(uint32_t samples);                        // likewise
   void (*fill_buffer)(bool is_full);
+  // So many instructions a read brings at most, and says how many remain; 0: as many as fit. Totals
+  // come with the first.
+  void (*limit_reads)(uint32_t instructions);
+  // Rows come with the next window, as CUPTI's do now and then; totals do not.
+  void (*delay_rows)(bool is_late);
+  uint64_t (*reads)();  // since reset
   // From now on the call named does not return until hang(nullptr).
   void (*hang)(const char* function);
   // The part of cuptiProfilerDeviceSupported's answer that is not "supported".
@@ -42,8 +48,10 @@ struct CuptiStandinSampling {
   uint32_t (*enabled)();                     // contexts
   uint32_t (*period)();                      // exponent, as configured last
   uint32_t (*disturbed)();                   // calls that were made while a launch was under way
+  uint32_t (*misplaced)();                   // of contexts that are not enabled
   bool (*is_initialized)();                  // the profiler, which slows launches down
   void (*forget_contexts)();                 // as those that were destroyed
+  void (*write_late)();                      // to every buffer that was configured, as CUPTI may
   // A launch that does not return before `inside(data)` does.
   void (*launch)(void (*inside)(void* data), void* data);
 };

@@ -47,6 +47,7 @@ WatchedCall wait(std::string_view name) {
 WatchedCall common_call(std::string_view name) {
   if (contains(name, "StreamBeginCapture")) return {CallRole::CaptureBegin};
   if (contains(name, "StreamEndCapture")) return {CallRole::CaptureEnd};
+  if (contains(name, "StreamDestroy")) return {CallRole::StreamDestroy};
   if (contains(name, "ProfilerStart")) return {CallRole::ProfilerStart};
   if (contains(name, "ProfilerStop")) return {CallRole::ProfilerStop};
   if (contains(name, "Synchronize") || contains(name, "WaitEvent")) return wait(name);
@@ -62,9 +63,13 @@ WatchedCall common_call(std::string_view name) {
   }
 }
 
-}  // namespace
+// Not launches: one that takes long waits for the GPU, as a rule.
+bool makes_graph(std::string_view name) {
+  return contains(name, "GraphInstantiate") || contains(name, "GraphUpload") ||
+         contains(name, "StreamEndCapture");
+}
 
-WatchedCall watched_driver_call(std::string_view name) {
+WatchedCall driver_call(std::string_view name) {
   if (name.starts_with("cuLaunchHostFunc")) return {CallRole::Other};
   if (name.starts_with("cuLaunch")) return driver_launch(name);
   if (name.starts_with("cuGraphLaunch")) {
@@ -78,7 +83,7 @@ WatchedCall watched_driver_call(std::string_view name) {
   return common_call(name);
 }
 
-WatchedCall watched_runtime_call(std::string_view name) {
+WatchedCall runtime_call(std::string_view name) {
   // Those that return no error.
   if (name.empty() || name.starts_with("__") || contains(name, "CreateChannelDesc")) return {};
   if (name.starts_with("cudaLaunchHostFunc")) return {CallRole::Other};
@@ -87,6 +92,20 @@ WatchedCall watched_runtime_call(std::string_view name) {
   }
   if (name.starts_with("cudaLaunch")) return {CallRole::RuntimeKernel};
   return common_call(name);
+}
+
+}  // namespace
+
+WatchedCall watched_driver_call(std::string_view name) {
+  WatchedCall call = driver_call(name);
+  call.makes_graph = makes_graph(name);
+  return call;
+}
+
+WatchedCall watched_runtime_call(std::string_view name) {
+  WatchedCall call = runtime_call(name);
+  call.makes_graph = makes_graph(name);
+  return call;
 }
 
 void WatchedCalls::look_up(const CuptiApi& api) {

@@ -29,6 +29,7 @@ struct WatchedCall {
   CallShape shape = CallShape::Unknown;
   bool is_per_thread = false;  // its default stream is the thread's own
   bool only_waits = false;     // gives the GPU nothing to do, and holds no lock of the driver's
+  bool makes_graph = false;    // or prepares one
 };
 
 WatchedCall watched_driver_call(std::string_view name);
@@ -49,13 +50,14 @@ class WatchedCalls {
   static uint16_t pack(const WatchedCall& call) {
     return static_cast<uint16_t>(static_cast<uint16_t>(call.role) |
                                  static_cast<uint16_t>(call.shape) << 8 |
+                                 static_cast<uint16_t>(call.makes_graph) << 13 |
                                  static_cast<uint16_t>(call.is_per_thread) << 14 |
                                  static_cast<uint16_t>(call.only_waits) << 15);
   }
   static WatchedCall at(const Table& table, CUpti_CallbackId id) {
     const uint16_t call = table[id < kMaxFunctions ? id : 0];
-    return {static_cast<CallRole>(call & 0xff), static_cast<CallShape>(call >> 8 & 0x3f),
-            (call >> 14 & 1) != 0, call >> 15 != 0};
+    return {static_cast<CallRole>(call & 0xff), static_cast<CallShape>(call >> 8 & 0x1f),
+            (call >> 14 & 1) != 0, call >> 15 != 0, (call >> 13 & 1) != 0};
   }
 
   Table driver_{}, runtime_{};

@@ -22,6 +22,20 @@ TEST(CallRolesTest, LaunchesOfTheDriver) {
   EXPECT_EQ(watched_driver_call("cuLaunchHostFunc").role, CallRole::Other);
 }
 
+TEST(CallRolesTest, WhatMakesAGraph) {
+  for (const char* name :
+       {"cuGraphInstantiateWithParams_ptsz", "cuGraphUpload", "cuStreamEndCapture_ptsz"}) {
+    EXPECT_TRUE(watched_driver_call(name).makes_graph) << name;
+  }
+  for (const char* name :
+       {"cudaGraphInstantiate_v12000", "cudaGraphUpload_v10000", "cudaStreamEndCapture_v10000"}) {
+    EXPECT_TRUE(watched_runtime_call(name).makes_graph) << name;
+  }
+  for (const char* name : {"cuLaunchKernel", "cuGraphLaunch", "cuGraphAddKernelNode_v2"}) {
+    EXPECT_FALSE(watched_driver_call(name).makes_graph) << name;
+  }
+}
+
 TEST(CallRolesTest, OthersOfTheDriver) {
   for (const char* name : {"cuCtxSynchronize", "cuStreamSynchronize_ptsz", "cuEventSynchronize",
                            "cuMemcpyDtoH_v2", "cuMemcpy2D_v2_ptds"}) {

@@ -5,6 +5,7 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "backend/nvidia/code/module_watch.hpp"
 #include "backend/nvidia/cuda/cuda_start.hpp"
@@ -24,6 +25,7 @@ constexpr milliseconds kFinalizeWait{20};
 // And one that waits for the GPU, before it is left to finalise by itself.
 constexpr milliseconds kOpenCallWait{200};
 constexpr milliseconds kStopWait{200};
+constexpr milliseconds kFinalizePatience{2'000};
 constexpr milliseconds kQuietBeforeFinalize{20};
 constexpr milliseconds kHeldWait{500};
 // For those who have just been let go to leave their callback.
@@ -48,7 +50,11 @@ CallWatch& CallWatch::instance() {
 
 Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
                                   const TraceOptions& options) {
-  end_late_finalize();
+  if (!end_late_finalize()) {
+    return {false, "detach_hangs",
+            "CUPTI is being given up in a call of the program that does not return",
+            "see the pending calls in the report of the recording before"};
+  }
   // Tables of our own, which callbacks that end late can go on using.
   const CuptiApi* known = api_.load();
   if (known == nullptr || known->cuptiFinalize != api.cuptiFinalize) {
@@ -57,6 +63,8 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   }
   session_ = session_ + 1;
   captures_ = 0;
+  for (std::atomic<CUstream>& place : capturing_) place = nullptr;
+  contexts_.forget();
   launch_gate_.begin_counts();
   external_kinds_ = 0;
   finalize_wanted_ = false;
@@ -166,11 +174,19 @@ bool CallWatch::finalize() {
   if (!finalized_ && (is_in_call() || !has_seen_calls())) return false;
   if (finalize_wanted_.exchange(false)) {
     finalize_now();
-  } else {
-    // A callback has taken it on: it only has to come to its end.
-    while (!finalized_) std::this_thread::yield();
-    subscriber_ = nullptr;
+    return true;
   }
+  return wait_until_finalized();
+}
+
+// A callback has taken it on: it only has to come to its end. False: CUPTI does not.
+bool CallWatch::wait_until_finalized() {
+  const auto end = Clock::now() + kFinalizePatience;
+  while (!finalized_) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  subscriber_ = nullptr;
   return true;
 }
 
@@ -179,23 +195,36 @@ bool CallWatch::finalize() {
 // return. Whoever was not parked has made no call for a while. False: there is only one thread,
 // whose return is enough, or one is inside a call for long.
 bool CallWatch::finalize_between_calls() {
+  if (calling_threads() < 2) return false;
+  launch_gate_.park();
+  const bool is_between = wait_until_between_calls();
+  if (is_between) finalize_now();
+  launch_gate_.unpark();
+  return is_between;
+}
+
+uint32_t CallWatch::calling_threads() const {
   uint32_t threads = 0;
   NoteRings::for_each([&](NoteRing& ring) { threads += ring.session() == session_ ? 1 : 0; });
-  if (threads < 2) return false;
-  launch_gate_.park();
+  return threads;
+}
+
+bool CallWatch::wait_until_between_calls() const {
   const auto end = Clock::now() + kOpenCallWait;
   auto last_call = Clock::now();
+  uint32_t parked = launch_gate_.parked();
   const auto are_between = [&] {
-    return launch_gate_.parked() == threads || Clock::now() - last_call >= kQuietBeforeFinalize;
+    // Before threads are counted: one that makes its first call meanwhile, and is parked, must not
+    // stand for another that still runs.
+    const uint32_t parked_now = launch_gate_.parked();
+    if (std::exchange(parked, parked_now) != parked_now) last_call = Clock::now();
+    return parked_now == calling_threads() || Clock::now() - last_call >= kQuietBeforeFinalize;
   };
   while (last_call < end && !are_between()) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
     if (is_in_call() || launch_gate_.is_launch_under_way(session_)) last_call = Clock::now();
   }
-  const bool is_between = last_call < end && launch_gate_.is_parking();
-  if (is_between) finalize_now();
-  launch_gate_.unpark();
-  return is_between;
+  return last_call < end && launch_gate_.is_parking();
 }
 
 bool CallWatch::wait_until_none_is_held() const {
@@ -227,14 +256,11 @@ void CallWatch::wait_for_finalize() const {
 }
 
 // What finalize() left to a call: done by now, or taken back.
-void CallWatch::end_late_finalize() {
-  if (subscriber_ == nullptr) return;
-  if (finalize_wanted_.exchange(false)) {
-    unsubscribe();
-  } else {
-    while (!finalized_) std::this_thread::yield();
-    subscriber_ = nullptr;
-  }
+bool CallWatch::end_late_finalize() {
+  if (subscriber_ == nullptr) return true;
+  if (!finalize_wanted_.exchange(false)) return wait_until_finalized();
+  unsubscribe();
+  return true;
 }
 
 bool CallWatch::is_in_call() const {
@@ -345,6 +371,11 @@ void CallWatch::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resou
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED ||
       id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
     on_context(id, resource.context);
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+      contexts_.add(resource.context);
+    } else {
+      contexts_.remove(resource.context);
+    }
   }
   const uint32_t current = session_.load(std::memory_order_relaxed);
   NoteRing* const ring = NoteRings::of_thread(current);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "backend/nvidia/cuda/cuda_driver.hpp"
 #include "backend/nvidia/cupti/call_roles.hpp"
 #include "backend/nvidia/cupti/cupti_api.hpp"
+#include "backend/nvidia/cupti/seen_contexts.hpp"
 #include "backend/tracing/graph_execs.hpp"
 #include "backend/tracing/launch_gate.hpp"
 #include "backend/tracing/note_rings.hpp"
@@ -52,6 +54,7 @@ class alignas(4096) CallWatch {
   // last callback, what `options` points to stop().
   Availability subscribe(const CuptiApi& api, const CudaDriver& driver,
                          const TraceOptions& options);
+  // Also after a subscribe() that failed because a thread of the program is giving CUPTI up still.
   bool is_subscribed() const { return subscriber_ != nullptr; }
   // Calls that begin after start() and return before stop() are noted. The subscription
   // outlasts stop(), which returns when no callback uses what `options` pointed to.
@@ -64,6 +67,9 @@ class alignas(4096) CallWatch {
   // it may run later, or run still. Forgotten only between tests.
   bool has_seen_graphs() const { return graphs_seen_.load(std::memory_order_relaxed); }
   void forget_graphs() { graphs_seen_.store(false, std::memory_order_relaxed); }
+  // Where they may run: contexts in which graphs were launched, or that were made, in this
+  // subscription.
+  const SeenContexts& contexts() const { return contexts_; }
   // Some stream records into a graph now.
   bool is_capturing() const {
     return (captures_.load(std::memory_order_relaxed) & ~kMayCapture) != 0;
@@ -90,8 +96,11 @@ class alignas(4096) CallWatch {
   // CUPTI must not be given up under threads that still stand at the gate, which is open: they
   // crash when they go on. False: one still does.
   bool wait_until_none_is_held() const;
-  // The same as finalize(), at once and on this thread: threads of the program that launch are
-  // parked (QuietGpu).
+  // While threads are parked: until all that make calls are, or nobody has made one for a while.
+  // False: one is inside a call for long, or they are parked no more.
+  bool wait_until_between_calls() const;
+  // The same as finalize(), at once and on this thread: threads of the program are parked, and
+  // between calls.
   void finalize_now();
 
   // The collector's thread: gathers what has been noted by now; then takes what was gathered, as
@@ -134,9 +143,11 @@ class alignas(4096) CallWatch {
   std::string other_subscriber(const CuptiApi& api) const;
   bool finalize_between_calls();
   void wait_for_finalize() const;
-  void end_late_finalize();
-  bool is_in_call() const;      // some thread, as far as callbacks have seen calls begin
-  bool has_seen_calls() const;  // since the subscription
+  bool wait_until_finalized();
+  bool end_late_finalize();
+  uint32_t calling_threads() const;  // since the subscription
+  bool is_in_call() const;           // some thread, as far as callbacks have seen calls begin
+  bool has_seen_calls() const;       // since the subscription
 
   // Between two launches a program may run all else that its caches hold: what is rare stands apart
   // from what every launch runs through.
@@ -154,7 +165,22 @@ class alignas(4096) CallWatch {
   void close(NoteRing& ring, OpenCall& open, WatchedCall watched, const CUpti_CallbackData& call);
   [[gnu::cold]] void on_return_without_ring(WatchedCall watched, const CUpti_CallbackData& call);
   uint32_t launched(WatchedCall watched, const CUpti_CallbackData& call);
-  [[gnu::cold]] void on_capture(const CUpti_CallbackData& call, bool begins);
+  void see_graph(const CUpti_CallbackData& call) {
+    graphs_seen_.store(true, std::memory_order_relaxed);
+    contexts_.add(call.context);
+  }
+  // A call that succeeded, or failed, to begin or end a capture.
+  void on_capture(CallRole role, const CUpti_CallbackData& call) {
+    if (role == CallRole::CaptureBegin) begin_capture(call);
+    if (role == CallRole::CaptureEnd) end_capture(call);
+    if (role == CallRole::StreamDestroy) destroy_stream(call);
+  }
+  [[gnu::cold]] void begin_capture(const CUpti_CallbackData& call);
+  [[gnu::cold]] void end_capture(const CUpti_CallbackData& call);
+  [[gnu::cold]] void destroy_stream(const CUpti_CallbackData& call);
+  void remember_capture(CUstream stream);
+  bool forget_capture(const CUpti_CallbackData& call);
+  void uncount_capture();
   void note_external(NoteRing& ring, uint32_t correlation);
   [[gnu::cold]] void look_for_external(NoteRing& ring, uint32_t correlation, uint32_t kinds);
   CallNote end_note(const OpenCall& open, WatchedCall watched,
@@ -212,6 +238,9 @@ class alignas(4096) CallWatch {
   __attribute__((
       tls_model("initial-exec"))) static inline constinit thread_local bool t_are_own_calls = false;
 
+  // Streams that record into a graph, as many as there are places for.
+  std::array<std::atomic<CUstream>, 16> capturing_{};
+  SeenContexts contexts_;
   std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
   GraphInstances graph_instances_;
   std::mutex listener_mutex_;

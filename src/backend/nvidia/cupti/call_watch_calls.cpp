@@ -45,6 +45,12 @@ bool stream_of(WatchedCall watched, const void* parameters, CUstream& stream) {
   return true;
 }
 
+// The stream of calls that begin or end a capture, or destroy it.
+CUstream first_parameter(const CUpti_CallbackData& call) {
+  return call.functionParams != nullptr ? *static_cast<const CUstream*>(call.functionParams)
+                                        : nullptr;
+}
+
 // "Not ready" is an answer, not a failure; both APIs have the same number for it.
 uint32_t error_of(const CUpti_CallbackData& call) {
   const CUresult result = result_of(call);
@@ -94,7 +100,7 @@ void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_Callba
   // Before the ring is entered: whoever ends the notes does not wait for those whom the gate holds.
   const bool is_gated =
       call.callbackSite == CUPTI_API_ENTER && waits_at_gate(watched) && !ring->is_own;
-  if (is_gated) launch_gate_.enter(ring->launches_inside, current);
+  if (is_gated) launch_gate_.enter(ring->launches_inside, current, watched.makes_graph);
   const bool has_left = on_call_in_ring(*ring, current, is_runtime, id, watched, call, is_gated);
   if (has_left) launch_gate_.pass_exit();
 }
@@ -119,13 +125,13 @@ bool CallWatch::on_call_in_ring(NoteRing& ring, uint32_t current, bool is_runtim
   if (was_seen && (seen & kGatedWithoutRing) != 0) [[unlikely]]
     launch_gate_.leave_without_ring();
   const bool was_gated = was_seen && (seen & kGated) != 0;
-  const bool has_left = was_gated && launch_gate_.leave(ring.launches_inside);
+  const bool has_left = was_gated && launch_gate_.leave(ring.launches_inside, watched.makes_graph);
   if (was_seen) ring.end_call();
   if (session == 0) [[unlikely]] {
-    // Captures are counted also while nothing is noted: by the driver's calls, which both APIs
-    // make.
-    if (!is_runtime && watched.role == CallRole::CaptureBegin) on_capture(call, true);
-    if (!is_runtime && watched.role == CallRole::CaptureEnd) on_capture(call, false);
+    // Captures and graphs matter also while nothing is noted: by the driver's calls, which both
+    // APIs make.
+    if (!is_runtime) on_capture(watched.role, call);
+    if (watched.role == CallRole::GraphLaunch) see_graph(call);
     finalize_on_return();
   } else if (was_seen && (seen & kSessionBits) == session && !ring.is_own) [[likely]] {
     on_return(ring, watched, call, how == kOutermost);
@@ -212,7 +218,7 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
     open->launched += kernels;
     if (watched.role == CallRole::GraphLaunch) {
       const auto& parameters = *static_cast<const cuGraphLaunch_params*>(call.functionParams);
-      graphs_seen_.store(true, std::memory_order_relaxed);
+      see_graph(call);
       open->note.kind = CallNoteKind::GraphLaunch;
       open->note.graph = graph_exec_key(parameters.hGraph);
     } else {
@@ -221,8 +227,7 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
     }
   }
   if (!is_outermost) return;
-  if (watched.role == CallRole::CaptureBegin) on_capture(call, true);
-  if (watched.role == CallRole::CaptureEnd) on_capture(call, false);
+  on_capture(watched.role, call);
   close(ring, *open, watched, call);
   ring.pop_open(open);
 }
@@ -326,21 +331,51 @@ bool CallWatch::is_captured(WatchedCall watched, const CUpti_CallbackData& call)
   if (!stream_of(watched, call.functionParams, stream)) return is_capturing();
   const bool is_captured = driver_->is_capturing(stream).value_or(is_capturing());
   uint32_t nobody_saw_it_begin = kMayCapture;
-  if (is_captured) captures_.compare_exchange_strong(nobody_saw_it_begin, kMayCapture + 1);
+  if (is_captured && captures_.compare_exchange_strong(nobody_saw_it_begin, kMayCapture + 1)) {
+    remember_capture(stream);
+  }
   return is_captured;
 }
 
-void CallWatch::on_capture(const CUpti_CallbackData& call, bool begins) {
-  if (begins) {
-    graphs_seen_.store(true, std::memory_order_relaxed);
-    if (!has_failed(call)) captures_.fetch_add(1, std::memory_order_relaxed);
-    return;
+void CallWatch::begin_capture(const CUpti_CallbackData& call) {
+  graphs_seen_.store(true, std::memory_order_relaxed);
+  if (has_failed(call)) return;
+  captures_.fetch_add(1, std::memory_order_relaxed);
+  remember_capture(first_parameter(call));
+}
+
+void CallWatch::remember_capture(CUstream stream) {
+  for (std::atomic<CUstream>& place : capturing_) {
+    CUstream none = nullptr;
+    if (place.compare_exchange_strong(none, stream)) return;
   }
+}
+
+void CallWatch::end_capture(const CUpti_CallbackData& call) {
   // A capture that went wrong ends with an error, but for those that say that none has ended; one
   // that began before us was never counted.
   const CUresult result = result_of(call);
   if (result == CUDA_ERROR_ILLEGAL_STATE || result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
     return;
+  (void)forget_capture(call);
+  uncount_capture();
+}
+
+// A capture ends with its stream as well.
+void CallWatch::destroy_stream(const CUpti_CallbackData& call) {
+  if (!has_failed(call) && forget_capture(call)) uncount_capture();
+}
+
+bool CallWatch::forget_capture(const CUpti_CallbackData& call) {
+  CUstream const stream = first_parameter(call);
+  if (stream == nullptr) return false;
+  return std::any_of(capturing_.begin(), capturing_.end(), [&](std::atomic<CUstream>& place) {
+    CUstream found = stream;
+    return place.compare_exchange_strong(found, nullptr);
+  });
+}
+
+void CallWatch::uncount_capture() {
   uint32_t captures = captures_.load(std::memory_order_relaxed);
   while ((captures & ~kMayCapture) != 0 &&
          !captures_.compare_exchange_weak(captures, captures - 1)) {

@@ -25,20 +25,13 @@ constexpr microseconds kAttachPatience{50'000};
 constexpr milliseconds kRetryEvery{2};
 constexpr milliseconds kLongestRetry{200};
 constexpr milliseconds kAttachRetry{200};  // launches have waited for as long as the patience was
+constexpr int kAttachTries = 10;
 constexpr int64_t kLaunchPatience_ns = 2'000'000'000;
 // The gate stays shut for longer than a call may take, so that whoever watches the call opens it.
 constexpr int64_t kGateMargin_ns = 500'000'000;
 
 // Calls of CUPTI's that hang in this process: while there are any it is not asked again.
 std::atomic<int> g_hanging{0};
-
-// What CUPTI may write to for as long as the process lives.
-void keep_for_good(std::unique_ptr<AttachedContext> attached) {
-  static std::mutex mutex;
-  static auto* const kept = new std::vector<std::unique_ptr<AttachedContext>>;
-  const std::lock_guard lock(mutex);
-  kept->push_back(std::move(attached));
-}
 
 }  // namespace
 
@@ -53,8 +46,22 @@ ContextWorker::ContextWorker(const EnginePlace& place)
 
 bool ContextWorker::does_any_hang() { return g_hanging != 0; }
 
-Availability ContextWorker::out_of_memory() const {
-  return {false, "out_of_memory", std::string("there was no memory for ") + name(), ""};
+// What CUPTI may write to for as long as the process lives.
+void ContextWorker::keep_for_good(std::unique_ptr<AttachedContext> attached) noexcept {
+  static std::mutex mutex;
+  static AttachedContext* kept = nullptr;
+  const std::lock_guard lock(mutex);
+  attached->kept_before_ = std::exchange(kept, attached.get());
+  attached.release();
+}
+
+Availability ContextWorker::out_of_memory() const noexcept {
+  Availability why{false, "out_of_memory", "", ""};
+  try {
+    why.detail = std::string("there was no memory for ") + name();
+  } catch (const std::bad_alloc&) {  // the reason says it
+  }
+  return why;
 }
 
 Availability ContextWorker::make(const char* call, const std::function<Availability()>& made_by) {
@@ -85,13 +92,16 @@ bool ContextWorker::make_or_fail(const char* call, const std::function<Availabil
   return !is_over_for_good();
 }
 
-void ContextWorker::fail_locked(Availability why) {
+void ContextWorker::fail_locked(Availability why) noexcept {
   if (std::exchange(has_failed_, true)) return;
-  state_ = why.reason;
-  failures_.push_back({std::move(why), true});
+  try {
+    state_ = why.reason;
+    failures_.push_back({std::move(why), true});
+  } catch (const std::bad_alloc&) {  // it has failed, and nobody is told
+  }
 }
 
-void ContextWorker::fail(Availability why) {
+void ContextWorker::fail(Availability why) noexcept {
   const std::lock_guard lock(mutex_);
   fail_locked(std::move(why));
 }
@@ -109,6 +119,11 @@ bool ContextWorker::is_over_for_good() const {
 bool ContextWorker::is_left_on() const {
   const std::lock_guard lock(mutex_);
   return has_hung_ || is_left_on_;
+}
+
+bool ContextWorker::knows(uint32_t context) const {
+  const std::lock_guard lock(mutex_);
+  return has_failed_ || end_wanted_ || has_given_up_any_ || known_.contains(context);
 }
 
 void ContextWorker::tell_lacking(Availability why) {
@@ -137,20 +152,36 @@ void ContextWorker::run() {
     work();
   } catch (const std::bad_alloc&) {
     fail(out_of_memory());
+    open_gate();
   }
-  detach_all();
+  forget_new_contexts();
+  try {
+    detach_all();
+  } catch (const std::bad_alloc&) {
+    fail(out_of_memory());
+    leave_on();
+    for (auto& one : attached_) {
+      if (one != nullptr) keep_for_good(std::move(one));
+    }
+    attached_.clear();
+    open_gate();
+  }
   const std::lock_guard lock(mutex_);
-  created_.clear();
-  if (!has_hung_) gate_.open();  // a context that was made meanwhile has closed it
   has_ended_ = true;
   if (state_.empty()) state_ = "ended";
   cv_.notify_all();
 }
 
+// None comes any more.
+void ContextWorker::forget_new_contexts() {
+  const std::lock_guard lock(mutex_);
+  created_.clear();
+  if (!has_hung_) gate_.open(LaunchGate::For::NewContext);
+}
+
 void ContextWorker::work() {
   while (wait_for_work()) {
-    take_new_contexts();
-    if (attached_.empty() || is_over()) continue;
+    if (!take_new_contexts() || attached_.empty() || is_over()) continue;
     take_turn();
   }
 }
@@ -174,40 +205,77 @@ void ContextWorker::wait_within_turn(nanoseconds length) {
   cv_.wait_for(lock, length, [&] { return end_wanted_ || has_failed_ || !destroyed_.empty(); });
 }
 
-void ContextWorker::drop_destroyed() {
+void ContextWorker::note_destroyed() {
   std::vector<CUcontext> destroyed;
   {
     const std::lock_guard lock(mutex_);
     destroyed.swap(destroyed_);
   }
   for (CUcontext gone : destroyed) {
-    for (auto one = attached_.begin(); one != attached_.end();) {
-      const bool is_gone = (*one)->context() == gone;
-      if (is_gone) {
-        on_gone(**one);
-        retired_.push_back(std::move(*one));
-      }
-      one = is_gone ? attached_.erase(one) : one + 1;
+    for (const auto& one : attached_) {
+      if (one == nullptr || one->is_gone_ || one->context() != gone) continue;
+      one->is_gone_ = true;
+      on_gone(*one);
     }
   }
 }
 
-void ContextWorker::take_new_contexts() {
+void ContextWorker::drop_destroyed() {
+  note_destroyed();
+  retired_.reserve(retired_.size() + attached_.size());
+  for (auto& one : attached_) {
+    if (one != nullptr && one->is_gone_) retired_.push_back(std::move(one));
+  }
+  std::erase(attached_, nullptr);
+}
+
+bool ContextWorker::is_gone(const AttachedContext& one) {
+  note_destroyed();
+  return one.is_gone_;
+}
+
+// A call that is under way may be one that destroys a context, or it may last. Launches have waited
+// for as long as the patience was: less after the first time, and not for ever.
+bool ContextWorker::shut_for_new_contexts() {
+  if (gate_.shut(gate_session_, attach_tries_ == 0 ? kAttachPatience : kWindowPatience)) {
+    attach_tries_ = 0;
+    return true;
+  }
+  std::unique_lock lock(mutex_);
+  gate_.open(LaunchGate::For::NewContext);
+  if (++attach_tries_ == kAttachTries) {
+    attach_tries_ = 0;
+    created_.clear();
+    has_given_up_any_ = true;
+    failures_.push_back({{false, "launch_hangs",
+                          "a call of the program was under way whenever a new context was to be "
+                          "attached, so that one has nothing of " +
+                              std::string(name()),
+                          "see the pending calls in the report"},
+                         false});
+    return false;
+  }
+  const size_t known = created_.size();
+  cv_.wait_for(lock, kAttachRetry, [&] { return end_wanted_ || created_.size() > known; });
+  return false;
+}
+
+// False: they cannot be attached now, and neither can a window be opened.
+bool ContextWorker::take_new_contexts() {
   drop_destroyed();
-  std::vector<CUcontext> created;
   bool attaches = false;
   {
     const std::lock_guard lock(mutex_);
-    created.swap(created_);
     attaches = attach_wanted_;
+    if (!attaches && created_.empty()) return true;
   }
-  if (!attaches && created.empty()) return;
   // Of attach() it is shut already; of a new context it is closed, with launches of others inside.
-  if (!attaches && !gate_.shut(gate_session_, kAttachPatience)) {
-    std::unique_lock lock(mutex_);
-    created_.insert(created_.end(), created.begin(), created.end());
-    cv_.wait_for(lock, kAttachRetry, [&] { return end_wanted_; });
-    return;
+  if (!attaches && !shut_for_new_contexts()) return false;
+  drop_destroyed();
+  std::vector<CUcontext> created;
+  {
+    const std::lock_guard lock(mutex_);
+    created.swap(created_);
   }
   if (attaches) {
     for (CUcontext context : contexts_of_.hold_primary()) attach_context(context, true);
@@ -224,7 +292,10 @@ void ContextWorker::take_new_contexts() {
       failures_.push_back({std::move(why), false});
     }
   }
+  // Another may have come meanwhile.
+  if (created_.empty() && !has_hung_) gate_.open(LaunchGate::For::NewContext);
   if (std::exchange(attach_wanted_, false)) cv_.notify_all();
+  return true;
 }
 
 void ContextWorker::attach_context(CUcontext context, bool is_held) {
@@ -237,13 +308,29 @@ void ContextWorker::attach_context(CUcontext context, bool is_held) {
       make_context(context, contexts_of_.device_of(context).value_or(0));
   one->is_held_ = is_held;
   api_.cuptiGetContextId(context, &one->id_);
+  {
+    const std::lock_guard lock(mutex_);
+    known_.insert(one->id_);
+  }
   has_enabled_ = true;
+  attached_.reserve(attached_.size() + 1);  // what is enabled is kept, whatever happens
+  bool is_enabled = false;
   Availability enabled =
       make("cuptiProfilerDeviceSupported", [&] { return ask(one->device(), context); });
-  if (enabled.available) enabled = make(one->enable_call(), [&] { return one->enable(); });
   if (enabled.available) {
-    on_attached(*one);
+    enabled = make(one->enable_call(), [&] {
+      Availability made = one->enable();
+      is_enabled = made.available;
+      return made;
+    });
+  }
+  if (is_enabled && has_hung()) {  // it came back when nobody waited for it any more
+    leave_on();
+    return keep_for_good(std::move(one));
+  }
+  if (is_enabled) {
     attached_.push_back(std::move(one));
+    if (enabled.available) on_attached(*attached_.back());
     return;
   }
   refuse(one->device(), std::move(enabled));
@@ -258,6 +345,7 @@ void ContextWorker::refuse(uint32_t device, Availability why) {
 }
 
 bool ContextWorker::shut_for_stop() {
+  if (has_hung()) return false;  // nobody would open it: see open_gate()
   milliseconds pause = kRetryEvery;
   while (!gate_.shut(gate_session_, kWindowPatience)) {
     const int64_t now_ns = base::monotonic_ns();
@@ -277,21 +365,29 @@ bool ContextWorker::shut_for_stop() {
   return true;
 }
 
+// Whether CUPTI has let go of it.
+bool ContextWorker::detach(AttachedContext& one) {
+  Availability collected = make(one.collect_call(), [&] { return one.collect(); });
+  if (!collected.available && !is_over_for_good()) tell_lacking(std::move(collected));
+  bool is_off = false;
+  make_or_fail(one.disable_call(), [&] {
+    Availability disabled = one.disable();
+    is_off = disabled.available;
+    return disabled;
+  });
+  return is_off;
+}
+
 void ContextWorker::detach_all() {
   drop_destroyed();
   if (!attached_.empty()) before_detaching();
   for (auto& one : attached_) {
     bool is_off = false;
     if (shut_for_stop()) {
-      Availability collected = make(one->collect_call(), [&] { return one->collect(); });
-      if (!collected.available && !is_over_for_good()) tell_lacking(std::move(collected));
-      make_or_fail(one->disable_call(), [&] {
-        Availability disabled = one->disable();
-        is_off = disabled.available;
-        return disabled;
-      });
+      is_off = !is_gone(*one) && detach(*one);
       open_gate();
     }
+    if (one->is_gone_) continue;
     // CUPTI writes to what it was configured with for as long as it has not let go.
     if (!is_off) {
       leave_on();
@@ -300,6 +396,7 @@ void ContextWorker::detach_all() {
     }
     if (one->is_held_) contexts_of_.release_primary(one->context());
   }
+  drop_destroyed();
   attached_.clear();
   if (!has_enabled_ || !shut_for_stop()) return;
   end_calls();
@@ -316,25 +413,29 @@ void ContextWorker::attach() {
     watch();
     lock.lock();
   }
-  attach_wanted_ = false;
+  // Whoever hangs has had it opened; whoever has ended did not come to do so.
+  if (std::exchange(attach_wanted_, false) && !has_hung_) gate_.open();
 }
 
 void ContextWorker::on_context_created(CUcontext context) noexcept {
-  gate_.close();
   const std::lock_guard lock(mutex_);
-  if (has_failed_ || end_wanted_) return gate_.open();
+  if (has_failed_ || end_wanted_) return;
   try {
     created_.push_back(context);
   } catch (const std::bad_alloc&) {  // it is left alone
-    return gate_.open();
+    return;
   }
+  gate_.close(LaunchGate::For::NewContext);
   cv_.notify_all();
 }
 
 void ContextWorker::on_context_destroyed(CUcontext context) noexcept {
   const std::lock_guard lock(mutex_);
   // One that was never attached: the gate was closed for it. A later one may have the same handle.
-  if (std::erase(created_, context) != 0) return gate_.open();
+  if (std::erase(created_, context) != 0) {
+    if (created_.empty()) gate_.open(LaunchGate::For::NewContext);
+    return;
+  }
   try {
     destroyed_.push_back(context);
   } catch (const std::bad_alloc&) {
@@ -371,7 +472,7 @@ void ContextWorker::watch() {
                  "choose the engine Trace for this program"});
     cv_.notify_all();
   }
-  gate_.open();
+  gate_.force_open();
 }
 
 std::vector<EngineFailure> ContextWorker::take_failures() {

@@ -51,7 +51,9 @@ class AttachedContext {
   const CUcontext context_;
   const uint32_t device_;
   uint32_t id_ = 0;
-  bool is_held_ = false;  // a primary context that we must release
+  bool is_held_ = false;                    // a primary context that we must release
+  bool is_gone_ = false;                    // the program has destroyed it
+  AttachedContext* kept_before_ = nullptr;  // of those that are kept for good
 };
 
 // Where an engine works. What this points to outlives the process's last callback.
@@ -96,6 +98,7 @@ class ContextWorker {
   void watch();
   std::vector<EngineFailure> take_failures();
   bool is_left_on() const;
+  bool knows(uint32_t context) const;
   static bool does_any_hang();
 
  protected:
@@ -127,6 +130,9 @@ class ContextWorker {
   // Until the time is up, or there is something else to do.
   void wait_within_turn(std::chrono::nanoseconds length);
   void drop_destroyed();
+  // Whether the program has destroyed it, asked behind the gate: what shutting it waited for may
+  // have done that. attached() stays as it is.
+  bool is_gone(const AttachedContext& one);
   // Waits for launches as long as it takes: what is open has to be closed. False: given up.
   bool shut_for_stop();
   // Waits for launches as long as a window may make the program wait.
@@ -146,21 +152,27 @@ class ContextWorker {
  private:
   void work();
   bool wait_for_work();
-  void take_new_contexts();
+  bool take_new_contexts();
+  bool shut_for_new_contexts();
+  void forget_new_contexts();
+  void note_destroyed();
   void attach_context(CUcontext context, bool is_held);
+  bool detach(AttachedContext& one);
   void detach_all();
+  static void keep_for_good(std::unique_ptr<AttachedContext> attached) noexcept;
   void refuse(uint32_t device, Availability why);
   void leave_on();
   bool has_hung() const;
   bool is_over_for_good() const;
-  void fail(Availability why);
-  void fail_locked(Availability why);
-  Availability out_of_memory() const;
+  void fail(Availability why) noexcept;
+  void fail_locked(Availability why) noexcept;
+  Availability out_of_memory() const noexcept;
 
   const uint32_t gate_session_;
   std::vector<std::unique_ptr<AttachedContext>> attached_;  // the thread's
   bool has_enabled_ = false;                                // or tried to
   int64_t ending_since_ns_ = 0;
+  int attach_tries_ = 0;  // that failed, of contexts that wait
   // Of contexts that are gone; CUPTI may still write to them.
   std::vector<std::unique_ptr<AttachedContext>> retired_;
 
@@ -171,12 +183,14 @@ class ContextWorker {
   bool attach_wanted_ = false;
   bool end_wanted_ = false;
   bool has_ended_ = false;
-  bool has_failed_ = false;     // for good
-  bool has_hung_ = false;       // and a call of CUPTI's does not come back
-  bool is_left_on_ = false;     // the engine could not be ended
-  const char* call_ = nullptr;  // of CUPTI's, under way
+  bool has_failed_ = false;        // for good
+  bool has_hung_ = false;          // and a call of CUPTI's does not come back
+  bool is_left_on_ = false;        // the engine could not be ended
+  bool has_given_up_any_ = false;  // contexts, and said so
+  const char* call_ = nullptr;     // of CUPTI's, under way
   int64_t call_began_ns_ = 0;
   std::vector<EngineFailure> failures_;
+  std::set<uint32_t> known_;                                 // CUPTI's numbers of contexts
   std::set<uint32_t> refusing_;                              // CUDA's numbers of devices
   std::vector<std::pair<uint32_t, Availability>> refusals_;  // new ones
   std::string state_;                                        // empty while all is well
@@ -214,6 +228,9 @@ class ContextEngine : public ContextListener {
   // Once each.
   std::vector<EngineFailure> take_failures() { return worker_->take_failures(); }
   void report(TraceStatus& status) const { worker_->report(status); }
+  // Whether of this context, by CUPTI's number, all has been said: it is attached or was refused,
+  // or the engine has ended.
+  bool knows(uint32_t context) const { return worker_->knows(context); }
   // It could not be ended, or a call of CUPTI's has not come back: CUPTI is not given up under it.
   bool is_left_on() const { return worker_->is_left_on(); }
   static bool does_any_hang() { return ContextWorker::does_any_hang(); }  // now, in this process

@@ -46,6 +46,10 @@ constexpr int64_t kUnseenGraphsNs = 500'000'000;
 // Calls that were under way when we subscribed, and which nobody counts, have returned by then.
 constexpr std::chrono::milliseconds kUnseenCalls{20};
 constexpr std::chrono::microseconds kOpenPatience{50'000};
+// A graph is being made: then it is tried again, for a second.
+constexpr std::chrono::milliseconds kBetweenTries{50};
+constexpr int kOpenTries = 10;
+constexpr int64_t kLongestOpening_ns = 200'000'000;
 
 // Of the process. A child of fork() has neither the threads nor a CUDA that works: what its parent
 // has attached it must not touch, nor any lock of ours that may be held.
@@ -54,8 +58,9 @@ struct Process {
   std::atomic<bool> is_attached{false};
   std::atomic<bool> parent_was_attached{false};
   std::atomic<uint32_t> forks{0};
-  std::atomic<bool> told_driver_up{false};  // to a session that began late
-  std::atomic<int64_t> last_session_ns{0};  // the start of the last tracer's session
+  std::atomic<bool> told_driver_up{false};    // to a session that began late
+  std::atomic<int64_t> last_session_ns{0};    // the start of the last tracer's session
+  std::atomic<int64_t> told_contexts_ns{-1};  // likewise, of whom some contexts are not attached
 };
 constinit Process g_process;
 
@@ -77,6 +82,22 @@ void watch_forks() {
 const CudaDriver& driver() {
   static const auto* const cuda = new CudaDriver;
   return *cuda;
+}
+
+Availability graph_is_made() {
+  return {false, "graph_under_way",
+          "a thread of the program is making a CUDA graph, and would crash if CUPTI began to make "
+          "records meanwhile",
+          "start recording before the program makes its graphs, or once it has made them"};
+}
+
+// CUDA does not list contexts: those that the program made before the recording are seen first when
+// something is launched in them.
+Availability context_made_before() {
+  return {false, "context_made_before",
+          "the program launches in a context that it made with cuCtxCreate before this recording "
+          "began, which only sees primary contexts and those made later",
+          "use primary contexts, as the CUDA runtime does, or begin recording before that"};
 }
 
 class CuptiTracer final : public Tracer, private CudaStartListener {
@@ -127,6 +148,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void take_note(const CallNote& note, uint32_t thread, RowSink& sink);
   void watch_silence();
   void watch_engine();
+  void end_engine();
+  void note_context(uint32_t context);
   RecordDelivery::Running quieten();
   std::optional<Availability> must_stay() const;
   void leave_to_others();
@@ -152,6 +175,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   bool is_others_ = false;  // another tool has CUPTI's records
   bool keeps_code_ = false;
   bool is_late_ = false;  // the program used CUDA before
+  bool is_refused_by_graph_ = false;
   int64_t attached_ns_ = 0;
   Availability failure_;
   std::vector<Limitation> limitations_;
@@ -171,6 +195,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   bool asks_next_time_ = false;  // the collector's thread alone
   bool gathered_last_ = false;
   LaunchOverlap overlap_;
+  uint32_t last_context_ = 0;  // that something was launched in
   SilenceWatch silence_;
   bool is_silent_ = false;
   uint64_t refusals_told_ = 0;
@@ -249,6 +274,8 @@ Availability CuptiTracer::attach(bool has_contexts) {
   if (options_.code) begin_code();
   Availability watching = watch.subscribe(api(), driver(), options_);
   is_subscribed_ = watching.available;
+  const bool is_being_given_up = !is_subscribed_ && watch.is_subscribed();
+  if (is_being_given_up) return fail(watching);
   is_late_ = has_contexts;
   if (is_late_) watch.expect_captures();
   if (!is_subscribed_) {
@@ -315,22 +342,32 @@ void CuptiTracer::tell_engine_lacking(const Availability& why, std::string_view 
 // CUPTI that begins to make records under a thread which makes a graph crashes there. Sampling of
 // contexts that are in use begins behind the same gate: PcSampler says why.
 Availability CuptiTracer::open_records(bool has_contexts) {
+  using Inside = LaunchGate::Inside;
   const auto open = [&] { return records_.open(api(), options_, session_start_ns_, limitations_); };
   if (!is_subscribed_ || !has_contexts) return open();
   LaunchGate& gate = CallWatch::instance().launch_gate();
+  const uint32_t session = CallWatch::instance().session();
   std::this_thread::sleep_for(kUnseenCalls);
-  const bool is_shut = gate.shut(CallWatch::instance().session(), kOpenPatience);
+  Inside inside = gate.shut_to_graphs(session, kOpenPatience);
+  for (int tries = 1; inside == Inside::MakesGraph && tries < kOpenTries; ++tries) {
+    std::this_thread::sleep_for(kBetweenTries);
+    inside = gate.shut_to_graphs(session, kOpenPatience);
+  }
+  is_refused_by_graph_ = inside == Inside::MakesGraph;
+  if (is_refused_by_graph_) return graph_is_made();
+  // CUPTI may have to wait for a call that is inside: not with everybody at the gate.
+  if (inside == Inside::Others) gate.renew(kLongestOpening_ns);
   Availability opened = open();
-  if (is_shut && opened.available && engine_ != nullptr) {
+  if (inside == Inside::Nobody && opened.available && engine_ != nullptr) {
     engine_->attach();
-  } else {
-    gate.open();
-    if (opened.available && engine_ != nullptr) {
-      tell_engine_lacking({false, "launch_hangs",
-                           "a launch of the program did not return when the engine was about to "
-                           "begin",
-                           "start recording before the program launches, or somewhat later"});
-    }
+    return opened;
+  }
+  gate.open();
+  if (opened.available && engine_ != nullptr) {
+    tell_engine_lacking({false, "launch_hangs",
+                         "a launch of the program did not return when the engine was about to "
+                         "begin",
+                         "start recording before the program launches, or somewhat later"});
   }
   return opened;
 }
@@ -362,10 +399,7 @@ void CuptiTracer::stop() {
     state_ = State::Stopped;
   } else if (state_ == State::Running) {
     const BesideCaptures beside_captures(driver().exchange_capture_mode());
-    if (engine_ != nullptr) {
-      CallWatch::instance().set_context_listener(nullptr);
-      engine_->end();
-    }
+    end_engine();
     // Notes end before records do, for the same reason that they began later.
     if (is_subscribed_) CallWatch::instance().stop();
     const RecordDelivery::Running running = quieten();
@@ -392,10 +426,17 @@ bool CuptiTracer::end_sampling() {
     const bool samples = status.sampling && status.sampling->state == "sampling";
     if (!samples && status.counting != "counting") return false;
     engine = engine_.get();
-    CallWatch::instance().set_context_listener(nullptr);
   }
   engine->end();
+  CallWatch::instance().set_context_listener(nullptr);
   return true;
+}
+
+// It is told of contexts that go for as long as it makes calls for them.
+void CuptiTracer::end_engine() {
+  if (engine_ == nullptr) return;
+  engine_->end();
+  CallWatch::instance().set_context_listener(nullptr);
 }
 
 // Beside graphs the program waits from here until CUPTI has been given up, in the next round.
@@ -500,6 +541,7 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
     case CallNoteKind::GraphLaunch:
       if (!options_.sass) silence_.on_launch(note.time_ns);
       if (engine_ != nullptr) overlap_.add(thread, note.time_ns);
+      if (engine_ != nullptr) note_context(note.context);
       [[fallthrough]];
     case CallNoteKind::Call:
     case CallNoteKind::External:
@@ -520,6 +562,17 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
       told_.tell("profiler_stop", time_ns(), "the program called cudaProfilerStop");
       return;
   }
+}
+
+void CuptiTracer::note_context(uint32_t context) {
+  if (context == 0 || context == last_context_) return;
+  last_context_ = context;
+  if (g_process.told_contexts_ns == session_start_ns_ || engine_->knows(context)) return;
+  g_process.told_contexts_ns = session_start_ns_;
+  const Availability why = context_made_before();
+  const char* const refused = options_.sass ? "counting_refused" : "sampling_refused";
+  told_.tell(refused, session_now(), why.detail, why.hint).set("reason", why.reason);
+  tell_engine_lacking(why, "in part");
 }
 
 void CuptiTracer::watch_engine() {
@@ -588,13 +641,11 @@ void CuptiTracer::detach() {
   if (state_ == State::Idle || state_ == State::Failed || state_ == State::Detached) return;
   state_ = State::Detached;
   CallWatch& watch = CallWatch::instance();
-  if (engine_ != nullptr) {
-    watch.set_context_listener(nullptr);
-    engine_->end();
-  }
+  end_engine();
   if (is_subscribed_) {
     const BesideCaptures beside_captures(driver().exchange_capture_mode());
     notes_ = watch.counts();
+    if (quiet_ && !is_others_) quiet_->settle();
     std::optional<Availability> stays = must_stay();
     if (!stays && !is_others_ && !watch.wait_until_none_is_held()) {
       stays = {false, "launch_held",
@@ -621,6 +672,8 @@ void CuptiTracer::detach() {
 }
 
 std::optional<Availability> CuptiTracer::must_stay() const {
+  // Giving CUPTI up would break graphs that run, as it would at the end of a recording.
+  if (is_refused_by_graph_) return graph_is_made();
   if (engine_ != nullptr && engine_->is_left_on()) {
     Availability hung{false, options_.sass ? "counting_hangs" : "sampling_hangs",
                       "a CUPTI call or a launch of the program does not return, so " +

@@ -119,8 +119,8 @@ bool PcSampler::open_windows() {
     SampledContext& one = sampled(attached_one);
     one.is_sampled = false;
     if (is_over() || !shut_for_window()) continue;
-    one.is_sampled =
-        make_or_fail("cuptiPCSamplingStart", [&] { return one.sampling.open_window(); });
+    one.is_sampled = !is_gone(one) && make_or_fail("cuptiPCSamplingStart",
+                                                   [&] { return one.sampling.open_window(); });
     open_gate();
     is_open |= one.is_sampled;
   }
@@ -139,8 +139,9 @@ void PcSampler::close_windows(int64_t begin_ns, format::CoverageReason why) {
     SampledContext& one = sampled(attached_one);
     if (!one.is_sampled || !shut_for_stop()) continue;
     WindowRows window{begin_ns, base::monotonic_ns(), 0, one.device(), one.id(), why, {}};
-    const bool is_closed = make_or_fail("cuptiPCSamplingStop",
-                                        [&] { return one.sampling.close_window(window.samples); });
+    const bool is_closed = !is_gone(one) && make_or_fail("cuptiPCSamplingStop", [&] {
+      return one.sampling.close_window(window.samples);
+    });
     open_gate();
     one.is_sampled = false;
     if (is_closed) windows.push_back(std::move(window));

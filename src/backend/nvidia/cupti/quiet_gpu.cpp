@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/cupti/quiet_gpu.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -9,6 +10,7 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "backend/nvidia/cupti/call_watch.hpp"
 #include "base/own_threads.hpp"
@@ -36,11 +38,21 @@ struct Outcome {
 
 bool synchronize_all(const CudaContexts& contexts) noexcept {
   bool is_idle = true;
+  // What captures would be disturbed.
+  const auto synchronize = [&](CUcontext context) {
+    is_idle = is_idle && !CallWatch::instance().is_capturing() && contexts.synchronize(context);
+  };
   try {
-    for (CUcontext context : contexts.hold_primary()) {
-      // What captures would be disturbed.
-      is_idle = is_idle && !CallWatch::instance().is_capturing() && contexts.synchronize(context);
+    const auto seen = CallWatch::instance().contexts().all();
+    const std::vector<CUcontext> primary = contexts.hold_primary();
+    for (CUcontext context : primary) {
+      synchronize(context);
       contexts.release_primary(context);
+    }
+    if (!seen) return false;
+    for (CUcontext context : *seen) {
+      const bool is_primary = std::find(primary.begin(), primary.end(), context) != primary.end();
+      if (!is_primary) synchronize(context);
     }
   } catch (const std::bad_alloc&) {
     is_idle = false;
@@ -76,28 +88,36 @@ bool wait_for_work(const CudaContexts& contexts) {
 }  // namespace
 
 QuietGpu::QuietGpu(LaunchGate& gate, uint32_t gate_session, const CudaContexts& contexts)
-    : gate_(gate), gate_session_(gate_session) {
+    : gate_(gate), gate_session_(gate_session), contexts_(contexts) {
   if (CallWatch::instance().is_capturing()) return;
   gate_.park();
-  is_quiet_ = wait_until_quiet(gate_session, contexts);
+  is_quiet_ = wait_until_quiet();
   if (!is_quiet_) gate_.unpark();
 }
 
-bool QuietGpu::wait_until_quiet(uint32_t gate_session, const CudaContexts& contexts) {
+bool QuietGpu::wait_until_quiet() {
   const auto end = Clock::now() + kLaunchPatience;
-  const auto launches = [&] { return gate_.is_launch_under_way(gate_session); };
+  const auto launches = [&] { return gate_.is_launch_under_way(gate_session_); };
   // A thread that was not parked yet may launch once more while the GPUs are waited for.
   for (int tries = 0; tries < kTries; ++tries) {
     while (launches()) {
       if (Clock::now() >= end) return false;
       std::this_thread::yield();
     }
-    const uint32_t parked = gate_.parked();
-    if (!wait_for_work(contexts)) return false;
+    parked_ = gate_.parked();
+    if (!wait_for_work(contexts_)) return false;
     if (CallWatch::instance().is_capturing()) return false;
-    if (gate_.parked() == parked && !launches()) return true;
+    if (gate_.parked() == parked_ && !launches()) return true;
   }
   return false;
+}
+
+void QuietGpu::settle() {
+  for (int tries = 0; tries < kTries && is_quiet_ && gate_.is_parking(); ++tries) {
+    if (!is_quiet()) is_quiet_ = wait_until_quiet();
+    if (is_quiet_ && CallWatch::instance().wait_until_between_calls() && is_quiet()) return;
+  }
+  is_quiet_ = false;
 }
 
 }  // namespace gpufl::backend

@@ -17,19 +17,26 @@ class QuietGpu {
   QuietGpu(LaunchGate& gate, uint32_t gate_session, const CudaContexts& contexts);
   // Lets the program go on.
   ~QuietGpu() { gate_.unpark(); }
+  // Somebody who was between two calls may have made one since: then GPUs are waited for again.
+  // Until threads are parked, all of them, or make no calls, as long as threads may be parked at
+  // all.
+  void settle();
   QuietGpu(const QuietGpu&) = delete;
   QuietGpu& operator=(const QuietGpu&) = delete;
 
   // False: it could not be had, or has lasted too long, and the program goes on.
   bool is_quiet() const {
-    return is_quiet_ && gate_.is_parking() && !gate_.is_launch_under_way(gate_session_);
+    return is_quiet_ && gate_.is_parking() && gate_.parked() == parked_ &&
+           !gate_.is_launch_under_way(gate_session_);
   }
 
  private:
-  bool wait_until_quiet(uint32_t gate_session, const CudaContexts& contexts);
+  bool wait_until_quiet();
 
   LaunchGate& gate_;
   const uint32_t gate_session_;
+  const CudaContexts& contexts_;
+  uint32_t parked_ = 0;  // threads, when the GPUs had nothing to do
   bool is_quiet_ = false;
 };
 
