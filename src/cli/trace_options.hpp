@@ -21,7 +21,10 @@ struct TraceOptions {
   std::string name;  // empty: each program's own
   std::filesystem::path output = "gpufl-logs";
   std::string engine;  // empty: as GPUFL_PROFILING_ENGINE or the config file says, else Trace
-  std::string budget;  // a percentage; empty: none
+  // Runs the program once with each of these engines; empty: once, with `engine`.
+  std::vector<std::string> passes;
+  std::optional<int64_t> pass;  // which of them it is, from 1
+  std::string budget;           // a percentage; empty: none
   bool stacks = false, memory = false, graphs = false;
   std::optional<int64_t> interval_ns;  // none: health is not sampled
   std::optional<int64_t> delay_ns, duration_ns;
