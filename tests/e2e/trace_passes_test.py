@@ -89,7 +89,7 @@ class Merged(PassesTest):
             self.text("--kernel", "program_kernel"),
         )
         page = run(GPUFL, "report", "--format", "html", self.run_folder())
-        self.assertIn("MISMATCHES BETWEEN PASSES", page.stdout, page.stderr)
+        self.assertTrue(">Mismatches between passes" in page.stdout, page.stderr)
         text = self.text("--full")
         self.assertRegex(text, r"(?m)^ +1 +Trace +times ")
         self.assertRegex(text, r"(?m)^ +2 +PcSampling +stalls ")
