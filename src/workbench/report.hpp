@@ -25,7 +25,7 @@ inline constexpr std::array kReportFormats = {Format::Text, Format::Json, Format
 
 struct ReportRequest {
   std::filesystem::path path;
-  bool all = false;  // every session at or below the path; not as a page
+  bool all = false;     // every session at or below the path; not as a page
   bool as_run = false;  // one process that ran in several passes is a run, too
   Format format = Format::Text;
   report::TextOptions text = {};
