@@ -74,8 +74,8 @@ Source source_of(const Wanted& wanted, const std::vector<const SessionData*>& se
 }
 
 std::optional<uint64_t> counted_launches(const SessionSummary& summary) {
-  if (!summary.ledger || !summary.ledger->launches_seen || summary.is_budgeted()) return {};
-  return *summary.ledger->launches_seen;
+  if (!summary.ledger || summary.is_budgeted()) return std::nullopt;
+  return summary.ledger->launches_seen;
 }
 
 SessionPass describe_pass(const SessionData* session, const std::string& asked) {
