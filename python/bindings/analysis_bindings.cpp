@@ -118,6 +118,10 @@ nb::dict header_of(const format::SessionHeader& header, const fs::path& folder) 
   facts["engine"] = timeline::valid_utf8(header.engine);
   facts["start_wall_ns"] = header.start_wall_ns;
   facts["rank"] = header.rank ? nb::cast(*header.rank) : nb::none();
+  facts["pass"] = header.pass ? nb::cast(*header.pass) : nb::none();
+  nb::list passes;
+  for (const std::string& engine : header.passes) passes.append(timeline::valid_utf8(engine));
+  facts["passes"] = passes;
   return facts;
 }
 

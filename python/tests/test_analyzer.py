@@ -423,3 +423,34 @@ def test_pandas_is_imported_only_when_used():
         "print({'pandas', 'matplotlib', 'pyarrow'} & set(sys.modules))"
     )
     assert run_python(code) == "set()\n"
+
+
+def test_passes_of_a_program_are_one_session(tmp_path):
+    """As `gpufl trace --passes` runs it, on a made-up GPU."""
+    engines = ["Trace", "PcSampling"]
+    program = (
+        "import gpufl, time\n"
+        "assert gpufl.init(app_name='passes', log_path='logs')\n"
+        "time.sleep(0.5)\n"
+        "gpufl.shutdown()\n"
+    )
+    for number, engine in enumerate(engines, 1):
+        run_python(
+            program, GPUFL_BACKEND="synthetic", GPUFL_RUN_ID="run", GPUFL_PROFILING_ENGINE=engine,
+            GPUFL_OVERRIDE="1", GPUFL_PASS=str(number), GPUFL_PASSES=",".join(engines),
+            GPUFL_PC_SAMPLING_PAUSE_MS="20",
+        )  # fmt: skip
+    session = GpuFlightSession("logs")
+    assert (session.header["pass"], session.header["passes"]) == (1, engines)
+    assert session.path.parent == pathlib.Path("logs/run")
+    passes = session.passes
+    assert (passes["times"], passes["stalls"]) == (1, 2)
+    assert passes["counts"]["unknown"] == "no pass was to record counts by instruction"
+    assert [one["got"] for one in passes["list"]] == engines
+    by_pass = {found["pass"]: GpuFlightSession(found["path"]) for found in find_sessions("logs")}
+    assert len(session.kernels) == len(by_pass[1].kernels)
+    assert session.pc_samples["samples"].sum() == by_pass[2].pc_samples["samples"].sum() > 0
+    assert set(session.pc_samples["function"]) == set(by_pass[2].pc_samples["function"])
+    assert session.figures["stalls"]["samples"] == by_pass[2].figures["stalls"]["samples"]
+    assert by_pass[2].passes is None
+    assert by_pass[1].pc_samples.empty

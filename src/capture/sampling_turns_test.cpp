@@ -91,13 +91,13 @@ TEST_F(SamplingTurns, ADeepScopeIsSampledBetweenTurnsToo) {
   vendor_.windows = 10;
   pass(40 * kMillisecond);
   ASSERT_EQ(recording_->phase()->engine, "Trace");
-  instruments_.deep->scopes->store(1);
+  instruments_.deep->scopes.store(1);
   pass(20 * kMillisecond);
   EXPECT_EQ(recording_->phase()->engine, "PcSampling");
   EXPECT_EQ(recording_->phase()->why, CoverageReason::DeepScope);
   pass(kSecond);
   EXPECT_EQ(recording_->phase()->engine, "PcSampling");
-  instruments_.deep->scopes->store(0);
+  instruments_.deep->scopes.store(0);
   pass(20 * kMillisecond);
   EXPECT_EQ(recording_->phase()->engine, "Trace");
 }

@@ -459,6 +459,8 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   if (config.overhead_budget > 0 && instruments.engine != kMonitorEngine) {
     header.overhead_budget_ppm = std::llround(config.overhead_budget * 1e6);
   }
+  header.pass = config.pass;
+  header.passes = config.passes;
   config.log.session_dir = config.log_root;
   if (!config.run_id.empty()) {
     header.run_id = config.run_id;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,14 +27,16 @@ struct SessionConfig {
       false;            // records nothing of the GPU until resume(); opens no vendor library for it
   bool stacks = false;  // CPU stacks at launches and waits
   bool sources = true;  // and the source text around the lines that they name
-  double overhead_budget = 0;  // by which part the program may be slowed down; 0: none
+  double overhead_budget = 0;   // by which part the program may be slowed down; 0: none
   DeepWindowOptions deep_windows;
-  std::string capture_range;          // as RangeGate has it; empty: all is recorded
-  std::string run_id;                 // sessions of one run share a folder; empty: no such folder
-  backend::TraceOptions trace;        // its pointers are set by Session
-  format::LogOptions log;             // session_dir is set by Session
-  std::vector<std::string> features;  // options turned on by hand, "enable_stack_trace": those
-                                      // that the engine cannot serve are noted
+  std::string capture_range;    // as RangeGate has it; empty: all is recorded
+  std::string run_id;           // sessions of one run share a folder; empty: no such folder
+  std::optional<int64_t> pass;  // as SessionHeader has them
+  std::vector<std::string> passes;
+  backend::TraceOptions trace;            // its pointers are set by Session
+  format::LogOptions log;                 // session_dir is set by Session
+  std::vector<std::string> features;      // options turned on by hand, "enable_stack_trace": those
+                                          // that the engine cannot serve are noted
   std::vector<format::Capability> notes;  // what the caller found while reading its options
   std::vector<base::Json> events;         // `event` lines of the start, without their time
 };

@@ -24,12 +24,32 @@ constexpr int kForwarded[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGUSR1
 
 bool is_for_group(int number) { return number != SIGUSR1 && number != SIGUSR2; }
 
-volatile std::sig_atomic_t code_to_leave_with = 0, late_signals = 0;
+// Those by which somebody wants an end of it all.
+bool stops(int number) {
+  return number == SIGINT || number == SIGQUIT || number == SIGHUP || number == SIGTERM;
+}
+
+volatile std::sig_atomic_t code_to_leave_with = 0, late_signals = 0, has_late_stop = 0;
 
 // The first came too late for the program; who sends another means us.
-void leave_at_second(int) {
+void leave_at_second(int number) {
   if (late_signals != 0) _exit(code_to_leave_with);
   late_signals = 1;
+  if (stops(number)) has_late_stop = 1;
+}
+
+// What programs get, also those after the first: it is ours that change.
+struct Inherited {
+  struct sigaction child = {}, pipe = {};
+};
+const Inherited& inherited() {
+  static const Inherited first = [] {
+    Inherited actions;
+    sigaction(SIGCHLD, nullptr, &actions.child);
+    sigaction(SIGPIPE, nullptr, &actions.pipe);
+    return actions;
+  }();
+  return first;
 }
 
 // Signals as something to read, and what they were before, which the program gets. Those that our
@@ -45,15 +65,15 @@ class LauncherSignals {
       }
     }
     for (const int number : {SIGCHLD, SIGCONT}) sigaddset(&taken_, number);
-    sigaction(SIGCHLD, nullptr, &child_before_);
+    (void)inherited();
     std::signal(SIGCHLD, SIG_DFL);  // ignored, our children would leave no exit code
-    sigaction(SIGPIPE, nullptr, &pipe_before_);
     std::signal(SIGPIPE, SIG_IGN);  // who reads what we print does not decide over the program
     sigprocmask(SIG_BLOCK, &taken_, &mask_before_);
     fd_ = signalfd(-1, &taken_, SFD_NONBLOCK | SFD_CLOEXEC);
   }
   ~LauncherSignals() {
-    while (take() != 0) {  // they were the program's
+    while (const int number = take()) {  // they were the program's
+      if (stops(number)) has_late_stop = 1;
     }
     ::close(fd_);
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
@@ -70,6 +90,7 @@ class LauncherSignals {
   void leave_with(int exit_code) const {
     code_to_leave_with = exit_code;
     late_signals = 0;
+    has_late_stop = 0;
     for (const int number : kForwarded) {
       struct sigaction action = {};
       if (sigismember(&taken_, number) != 1 || number == SIGTSTP) continue;
@@ -80,13 +101,12 @@ class LauncherSignals {
   }
   // All as it was: for the program.
   void restore() const {
-    sigaction(SIGCHLD, &child_before_, nullptr);
-    sigaction(SIGPIPE, &pipe_before_, nullptr);
+    sigaction(SIGCHLD, &inherited().child, nullptr);
+    sigaction(SIGPIPE, &inherited().pipe, nullptr);
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
   }
 
  private:
-  struct sigaction child_before_ = {}, pipe_before_ = {};
   sigset_t taken_, mask_before_;
   int fd_ = -1;
 };
@@ -170,12 +190,15 @@ class Supervisor {
         } else if (number == SIGTSTP) {
           suspend();
         } else if (number != SIGCONT) {
+          if (stops(number)) is_stopped_ = true;
           observer_.before_signal(number, pid_);
           kill(is_for_group(number) ? -pid_ : pid_, number);
         }
       }
     }
   }
+
+  bool is_stopped() const { return is_stopped_; }
 
  private:
   // The exit code when the program has ended.
@@ -231,6 +254,7 @@ class Supervisor {
   LaunchObserver& observer_;
   JobTerminal terminal_;
   bool has_terminal_ = false;  // the program
+  bool is_stopped_ = false;
 };
 
 }  // namespace
@@ -239,9 +263,15 @@ base::Result<LaunchEnd> launch(const Launch& launch, LaunchObserver& observer) {
   const LauncherSignals signals;
   const auto pid = start(launch, signals);
   if (!pid) return pid.status();
-  const LaunchEnd end{*pid, Supervisor(*pid, signals, observer).run(launch.pace)};
-  signals.leave_with(end.exit_code);
-  return end;
+  Supervisor supervisor(*pid, signals, observer);
+  const int exit_code = supervisor.run(launch.pace);
+  // A program that has the terminal gets its signals directly.
+  const bool is_stopped = supervisor.is_stopped() ||
+                          (exit_code > kExitSignalBase && stops(exit_code - kExitSignalBase));
+  signals.leave_with(exit_code);
+  return LaunchEnd{*pid, exit_code, is_stopped};
 }
+
+bool stop_came_late() { return has_late_stop != 0; }
 
 }  // namespace gpufl::cli

@@ -34,12 +34,15 @@ struct Launch {
 
 struct LaunchEnd {
   pid_t pid = 0;
-  int exit_code = 0;  // the program's own, or 128 and the signal that ended it
+  int exit_code = 0;        // the program's own, or 128 and the signal that ended it
+  bool is_stopped = false;  // it got a signal that asks to stop, whatever it made of it
 };
 
 // Returns when the program has ended. Signals that came until then were its; of those that come
 // later the first is taken for one that was meant for it, and the next ends us with its exit code.
 // NotFound, or another code, when it could not be started.
 base::Result<LaunchEnd> launch(const Launch& launch, LaunchObserver& observer);
+// Whether such a signal has come since the program ended: then no other is to be launched.
+bool stop_came_late();
 
 }  // namespace gpufl::cli

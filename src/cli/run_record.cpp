@@ -32,6 +32,8 @@ format::SessionHeader describe(const std::filesystem::path& folder,
   header.backend = "none";
   header.start_wall_ns = program.start_wall_ns;
   header.start_monotonic_ns = program.start_monotonic_ns;
+  header.pass = program.pass;
+  header.passes = program.passes;
   header.pid = program.pid;
   header.process = std::filesystem::path(program.command.front()).filename().string();
   header.command.clear();

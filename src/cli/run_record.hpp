@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct LaunchedProgram {
   std::string engine;
   std::string circumstance;  // a sentence that may explain it; empty: none is known
   std::vector<client::OptionWarning> warnings;
+  std::optional<int64_t> pass = {};  // as SessionHeader has them
+  std::vector<std::string> passes = {};
 };
 
 // `folder` is the run's; its name is the run's id.

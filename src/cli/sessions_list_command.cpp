@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/session/passes.hpp"
 #include "base/json.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
@@ -29,10 +30,17 @@ std::string duration_of(const ListedSession& session) {
   return (session.has_end ? "" : ">= ") + text::duration(static_cast<double>(*session.duration_ns));
 }
 
+// "Trace", or "Trace 1/3" of a pass.
+std::string engine_of(const format::SessionHeader& header) {
+  const std::string engine = text::make_harmless(or_unknown(header.engine));
+  if (!analysis::is_pass(header)) return engine;
+  return fmt::format("{} {}/{}", engine, *header.pass, header.passes.size());
+}
+
 std::string describe(const std::vector<ListedSession>& sessions) {
   std::string out;
   const auto line = std::back_inserter(out);
-  constexpr auto kLine = "{:<20} {:<20.20} {:<9.9} {:>11} {:>13} {:<10} {:>10}  {}\n";
+  constexpr auto kLine = "{:<20} {:<20.20} {:<15.15} {:>11} {:>13} {:<10} {:>10}  {}\n";
   fmt::format_to(line, fmt::runtime(kLine), "STARTED (UTC)", "APP", "ENGINE", "DURATION", "KERNELS",
                  "STATE", "SIZE", "SESSION");
   for (const ListedSession& session : sessions) {
@@ -41,10 +49,9 @@ std::string describe(const std::vector<ListedSession>& sessions) {
     const std::string started =
         header.start_wall_ns > 0 ? text::utc(header.start_wall_ns).substr(0, 19) : "?";
     fmt::format_to(line, fmt::runtime(kLine), started,
-                   text::make_harmless(or_unknown(header.app_name)),
-                   text::make_harmless(or_unknown(header.engine)), duration_of(session),
-                   session.kernels ? text::count(*session.kernels) : "-", session.state,
-                   text::bytes(static_cast<double>(session.bytes)),
+                   text::make_harmless(or_unknown(header.app_name)), engine_of(header),
+                   duration_of(session), session.kernels ? text::count(*session.kernels) : "-",
+                   session.state, text::bytes(static_cast<double>(session.bytes)),
                    text::make_harmless(session.found.dir.string()));
   }
   return out;
@@ -84,6 +91,7 @@ void add_sessions_list_command(Command program) {
   command.add_flag("--json", options->json, "Print a JSON array, one object per session");
   command.set_footer(
       "DURATION: >= of a session without an end; it lasted at least until its last sign of life.\n"
+      "ENGINE: Trace 1/3 is the first of three passes of a run (gpufl trace --passes).\n"
       "KERNELS: - means that they were not recorded, or may all have been lost (null in "
       "JSON).\nStates: live: being written. complete: ended, and nothing is known to be missing "
       "(gpufl verify reads everything and proves it). not proven: the same, but launches were not "

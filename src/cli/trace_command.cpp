@@ -25,6 +25,7 @@
 #include "cli/status_line.hpp"
 #include "cli/terminal.hpp"
 #include "cli/trace_options.hpp"
+#include "cli/trace_passes.hpp"
 #include "cli/uploading.hpp"
 #include "client/options.hpp"
 #include "format/session_header.hpp"
@@ -66,14 +67,20 @@ void tell_lower_engine(const TraceOptions& options) {
   const format::Capability choice =
       capture::choose_engine(options.engine, capture::everything_supported());
   if (choice.is_as_asked()) return;
-  complain(kWho, fmt::format("--engine {}: {}", options.engine, choice.detail));
+  complain(kWho, fmt::format("{} {}: {}", options.pass ? "--passes" : "--engine", options.engine,
+                             choice.detail));
 }
 
-// The program's exit code, or the one that says why it was not started.
-int exit_code_of(const base::Result<LaunchEnd>& end) {
-  if (end) return end->exit_code;
-  complain(kWho, end.status().message());
-  return end.status().code() == base::Code::NotFound ? kExitNotFound : kExitCannotExecute;
+// "pass 2 of 3, PcSampling"; empty where the program runs once.
+std::string pass_text(const TraceOptions& options) {
+  if (!options.pass) return "";
+  return fmt::format("pass {} of {}, {}", *options.pass, options.passes.size(), options.engine);
+}
+
+// The one that says why the program was not started.
+int exit_code_of(const base::Status& failure) {
+  complain(kWho, failure.message());
+  return failure.code() == base::Code::NotFound ? kExitNotFound : kExitCannotExecute;
 }
 
 class NoWatch final : public LaunchObserver {
@@ -90,13 +97,16 @@ int run_unrecorded(const TraceOptions& options) {
              "unrecorded");
   }
   NoWatch nobody;
-  return exit_code_of(launch({options.command, inherited_environment()}, nobody));
+  const auto end = launch({options.command, inherited_environment()}, nobody);
+  return end ? end->exit_code : exit_code_of(end.status());
 }
 
 // Shows how far the run is, and has its sessions put in order before a signal reaches them.
 class RunWatch final : public LaunchObserver {
  public:
-  RunWatch(fs::path folder, bool is_quiet) : control_(std::move(folder)), line_(!is_quiet) {}
+  // `what` is shown before the rest.
+  RunWatch(fs::path folder, bool is_quiet, const std::string& what)
+      : control_(std::move(folder)), line_(!is_quiet), what_(what.empty() ? "" : what + ", ") {}
 
   std::chrono::milliseconds pace() const { return line_.is_usable() ? kPace : 0ms; }
   void before_signal(int number, pid_t group) override {
@@ -108,7 +118,7 @@ class RunWatch final : public LaunchObserver {
     const auto elapsed_ns = static_cast<double>(base::monotonic_ns() - start_ns_);
     const std::string recorded =
         progress.kernels ? text::count(*progress.kernels) + " kernels" : "no GPU work recorded";
-    line_.show(fmt::format("gpufl: {}, {} {}, {}", text::duration(elapsed_ns),
+    line_.show(fmt::format("gpufl: {}{}, {} {}, {}", what_, text::duration(elapsed_ns),
                            text::count(progress.processes),
                            progress.processes == 1 ? "process" : "processes", recorded));
   }
@@ -117,6 +127,7 @@ class RunWatch final : public LaunchObserver {
  private:
   RunControl control_;
   StatusLine line_;
+  const std::string what_;
   const int64_t start_ns_ = base::monotonic_ns();
 };
 
@@ -160,8 +171,9 @@ void symbolize(const fs::path& folder) {
   if (!status) complain(kWho, status.message());
 }
 
-void print_summary(const fs::path& folder) {
-  const workbench::RunSummary run = workbench::summarize_run(folder);
+// Of all sessions, or those of one pass.
+void print_summary(const fs::path& folder, const TraceOptions& options) {
+  const workbench::RunSummary run = workbench::summarize_run(folder, options.pass);
   for (const std::string& problem : run.problems) complain(kWho, problem);
   if (run.sessions.empty()) return;
   report::TextOptions text;
@@ -171,7 +183,83 @@ void print_summary(const fs::path& folder) {
   const auto live = std::count_if(run.sessions.begin(), run.sessions.end(),
                                   [](const auto& session) { return session.live; });
   if (live > 0) print_error(fmt::format("{} of its processes still record.\n", live));
-  print_error(fmt::format("\nNext: gpufl report {}\n", text::make_harmless(folder.string())));
+}
+
+// Where the sessions go, and what records them.
+struct RunPlace {
+  fs::path library, folder;  // the folder is named after the run's id
+};
+
+void record_absence(const TraceOptions& options, const fs::path& folder, const LaunchEnd& end,
+                    const base::ClockAnchor& start) {
+  const std::string circumstance = circumstance_of(options, folder, start.monotonic_ns);
+  LaunchedProgram program{options.name.empty() ? options.command.front() : options.name,
+                          options.command,
+                          end.pid,
+                          start.wall_ns,
+                          start.monotonic_ns,
+                          end.exit_code,
+                          options.engine,
+                          circumstance,
+                          options.warnings};
+  program.pass = options.pass;
+  if (options.pass) program.passes = options.passes;
+  if (const base::Status status = record_absent_sessions(folder, program); !status) {
+    complain(kWho, status.message());
+  }
+  if (!options.quiet) tell_nothing_recorded(folder, circumstance);
+}
+
+struct Recorded {
+  LaunchEnd end;
+  bool has_sessions = false;  // of its own: none stands in for them
+};
+
+// Runs the program once, with options.engine.
+base::Result<Recorded> record(const TraceOptions& options, const RunPlace& place) {
+  if (!options.quiet) tell_lower_engine(options);
+  const base::ClockAnchor now = base::read_clock_anchor();
+  const size_t sessions_before = format::find_sessions(place.folder).size();
+  RunWatch watch(place.folder, options.quiet, pass_text(options));
+  const Launch plan{options.command,
+                    options.environment(inherited_environment(), place.library,
+                                        place.folder.filename().string(), now.monotonic_ns),
+                    watch.pace()};
+  const auto end = launch(plan, watch);
+  watch.terminal_given();
+  if (!end) return end.status();
+  const bool has_sessions = format::find_sessions(place.folder).size() > sessions_before;
+  if (!has_sessions) record_absence(options, place.folder, *end, now);
+  return Recorded{*end, has_sessions};
+}
+
+// The same with each engine of options.passes. The exit code is the first that is not 0: a pass
+// that fails is followed by the others all the same.
+base::Result<Recorded> record_passes(TraceOptions options, const RunPlace& place) {
+  const size_t passes = options.passes.size();
+  Recorded all;
+  for (size_t i = 0; i < passes; ++i) {
+    options.pass = static_cast<int64_t>(i + 1);
+    options.engine = options.passes[i];
+    if (!options.quiet) complain(kWho, pass_text(options));
+    const auto recorded = record(options, place);
+    if (!recorded && i == 0) return recorded.status();
+    const int exit_code = recorded ? recorded->end.exit_code : exit_code_of(recorded.status());
+    if (all.end.exit_code == 0) all.end.exit_code = exit_code;
+    if (!recorded) break;
+    if (recorded->has_sessions && !options.quiet) print_summary(place.folder, options);
+    if (exit_code != 0 && !options.quiet) {
+      complain(kWho,
+               fmt::format("{}: the program's exit code is {}", pass_text(options), exit_code));
+    }
+    all.has_sessions |= recorded->has_sessions;
+    if (i + 1 == passes || !(recorded->end.is_stopped || stop_came_late())) continue;
+    if (!options.quiet) {
+      complain(kWho, fmt::format("stopped: {} of {} passes did not run", passes - i - 1, passes));
+    }
+    break;
+  }
+  return all;
 }
 
 base::Result<int> trace(TraceOptions options) {
@@ -188,6 +276,14 @@ base::Result<int> trace(TraceOptions options) {
   client::ResolvedOptions inherited = client::resolve_options({}, capture::process_environment(),
                                                               client::variable_names(), defaults);
   if (inherited.is_disabled) return run_unrecorded(options);
+  if (options.passes.empty() && options.engine.empty()) {
+    auto passes = inherited_passes();
+    if (!passes) {
+      complain(kWho, passes.status().message());
+      return kExitCannotTell;
+    }
+    options.passes = std::move(*passes);
+  }
   if (options.engine.empty())
     options.engine = client::to_string(inherited.options.profiling_engine);
   options.warnings = std::move(inherited.warnings);
@@ -208,16 +304,15 @@ base::Result<int> trace(TraceOptions options) {
     complain(kWho, library.status().message());
     return kExitCannotTell;
   }
-  const base::ClockAnchor now = base::read_clock_anchor();
-  const std::string run_id = format::make_session_id(now.wall_ns);
   InitOptions names_folder;
   names_folder.log_path = options.output.string();
   options.output = client::log_root_of(names_folder);
-  const fs::path folder = options.output / run_id;
+  const RunPlace place{*library,
+                       options.output / format::make_session_id(base::read_clock_anchor().wall_ns)};
   std::error_code error;
-  fs::create_directories(folder, error);
+  fs::create_directories(place.folder, error);
   if (error) {
-    complain(kWho, fmt::format("{}: {}", folder.string(), error.message()));
+    complain(kWho, fmt::format("{}: {}", place.folder.string(), error.message()));
     return kExitCannotTell;
   }
 
@@ -225,41 +320,23 @@ base::Result<int> trace(TraceOptions options) {
     for (const client::OptionWarning& warning : options.warnings) {
       complain(kWho, warning.to_line());
     }
-    tell_lower_engine(options);
   }
-  RunWatch watch(folder, options.quiet);
-  const Launch plan{
-      options.command,
-      options.environment(inherited_environment(), *library, run_id, now.monotonic_ns),
-      watch.pace()};
-  const auto end = launch(plan, watch);
-  watch.terminal_given();
-  if (!end) {
-    fs::remove(folder, error);
-    return exit_code_of(end);
+  const bool is_one = options.passes.empty();
+  const auto recorded = is_one ? record(options, place) : record_passes(options, place);
+  if (!recorded) {
+    fs::remove(place.folder, error);
+    return exit_code_of(recorded.status());
   }
-
-  if (format::find_sessions(folder).empty()) {
-    const std::string circumstance = circumstance_of(options, folder, now.monotonic_ns);
-    const LaunchedProgram program{options.name.empty() ? options.command.front() : options.name,
-                                  options.command,
-                                  end->pid,
-                                  now.wall_ns,
-                                  now.monotonic_ns,
-                                  end->exit_code,
-                                  options.engine,
-                                  circumstance,
-                                  options.warnings};
-    if (const base::Status status = record_absent_sessions(folder, program); !status) {
-      complain(kWho, status.message());
+  if (recorded->has_sessions) {
+    if (options.stacks && !options.no_symbols) symbolize(place.folder);
+    if (!options.quiet) {
+      if (is_one) print_summary(place.folder, options);
+      print_error(
+          fmt::format("\nNext: gpufl report {}\n", text::make_harmless(place.folder.string())));
     }
-    if (!options.quiet) tell_nothing_recorded(folder, circumstance);
-  } else {
-    if (options.stacks && !options.no_symbols) symbolize(folder);
-    if (!options.quiet) print_summary(folder);
   }
-  if (options.upload) upload_run(kWho, folder, options.redaction, options.quiet);
-  return end->exit_code;
+  if (options.upload) upload_run(kWho, place.folder, options.redaction, options.quiet);
+  return recorded->end.exit_code;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "backend/vendor.hpp"
 #include "capture/capture_gate.hpp"
 #include "capture/engine_ladder.hpp"
+#include "cli/trace_passes.hpp"
 #include "cli/uploading.hpp"
 #include "client/launch_request.hpp"
 #include "client/options.hpp"
@@ -83,6 +84,8 @@ std::vector<std::string> TraceOptions::environment(const std::vector<std::string
   client::LaunchRequest request;
   request.dormant = dormant;
   request.capture_range = capture_range;
+  request.pass = pass;
+  if (pass) request.passes = passes;
   const int64_t begin_ns = monotonic_ns + delay_ns.value_or(0);
   if (delay_ns) request.schedule.resume_at_ns = begin_ns;
   if (duration_ns) request.schedule.end_at_ns = begin_ns + *duration_ns;
@@ -145,14 +148,29 @@ void add_trace_options(Command command, TraceOptions& options) {
   command.add_option("-o,--output", options.output, "Folder for the run's folder")
       .type_name("DIR")
       .default_text(options.output.string());
+  const Option engine =
+      command
+          .add_option(
+              "-e,--engine", options.engine,
+              "How much to record: Monitor, Trace or PcSampling; other engines fall back to one of "
+              "these")
+          .type_name("ENGINE")
+          .choices_in_any_case(engine_names())
+          .default_text("GPUFL_PROFILING_ENGINE, or Trace");
+  const auto take_passes = [&options](const std::string& text) -> base::Status {
+    auto passes = parse_passes(text);
+    if (!passes) return passes.status();
+    options.passes = std::move(*passes);
+    return {};
+  };
   command
-      .add_option(
-          "-e,--engine", options.engine,
-          "How much to record: Monitor, Trace or PcSampling; other engines fall back to one of "
-          "these")
-      .type_name("ENGINE")
-      .choices_in_any_case(engine_names())
-      .default_text("GPUFL_PROFILING_ENGINE, or Trace");
+      .add_parsed(
+          "--passes", take_passes,
+          "Run the program once with each of these engines, one after the other, and report "
+          "them as one run: Trace,PcSampling,SassMetrics")
+      .type_name("ENGINES")
+      .default_text("GPUFL_ENGINE_COMBO; else one run with --engine")
+      .excludes(engine);
   command
       .add_option("--budget", options.budget,
                   "Slow the program down by at most this much, 0.1% to 50%: record in phases, "
@@ -197,9 +215,11 @@ void add_trace_options(Command command, TraceOptions& options) {
                    "names");
   command.set_footer(
       "Each process of the program that uses CUDA records a session in DIR/RUN/, through "
-      "variables that it inherits. With GPUFL_DISABLED=1 the program runs unrecorded. "
+      "variables that it inherits. With --passes, no further pass begins after Ctrl-C or another "
+      "signal that stops. With GPUFL_DISABLED=1 the program runs unrecorded. "
       "Killing gpufl trace ends the program, too.\nExit code: "
-      "the program's own, or 128 plus the number of the signal that ended it; 2 nothing could be "
+      "the program's own, with --passes the first that is not 0, or 128 plus the number of the "
+      "signal that ended it; 2 nothing could be "
       "recorded, and the program was not started; 126 the program cannot be started; 127 it does "
       "not exist.");
 }

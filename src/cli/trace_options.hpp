@@ -21,7 +21,10 @@ struct TraceOptions {
   std::string name;  // empty: each program's own
   std::filesystem::path output = "gpufl-logs";
   std::string engine;  // empty: as GPUFL_PROFILING_ENGINE or the config file says, else Trace
-  std::string budget;  // a percentage; empty: none
+  // Runs the program once with each of these engines; empty: once, with `engine`.
+  std::vector<std::string> passes;
+  std::optional<int64_t> pass;  // which of them it is, from 1
+  std::string budget;           // a percentage; empty: none
   // Any of them arms deep windows: the engine is then attached in these only.
   std::optional<int64_t> deep_after_ns, deep_for_ns, deep_cooldown_ns, deep_launches;
   std::string deep_when;

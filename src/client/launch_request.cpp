@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/launch_request.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -12,15 +13,28 @@ constexpr std::string_view kCaptureRange = "GPUFL_CAPTURE_RANGE";
 constexpr std::string_view kResumeAt = "GPUFL_RESUME_AT_NS";
 constexpr std::string_view kEndAt = "GPUFL_END_AT_NS";
 constexpr std::string_view kEvents = "GPUFL_LAUNCH_EVENTS";
-constexpr std::string_view kVariables[] = {kDormant, kCaptureRange, kResumeAt, kEndAt, kEvents};
+constexpr std::string_view kPass = "GPUFL_PASS";
+constexpr std::string_view kPasses = "GPUFL_PASSES";
+constexpr std::string_view kVariables[] = {kDormant, kCaptureRange, kResumeAt, kEndAt,
+                                           kEvents,  kPass,         kPasses};
 
-std::optional<int64_t> time_of(const std::optional<std::string>& text) {
+std::optional<int64_t> number_of(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
-  int64_t time_ns = 0;
+  int64_t number = 0;
   const char* const end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, time_ns);
+  const auto [stop, error] = std::from_chars(text->data(), end, number);
   if (error != std::errc() || stop != end) return std::nullopt;
-  return time_ns;
+  return number;
+}
+
+std::vector<std::string> engines_in(std::string_view list) {
+  std::vector<std::string> engines;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    engines.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return engines;
 }
 
 }  // namespace
@@ -38,6 +52,12 @@ std::vector<std::pair<std::string_view, std::string>> LaunchRequest::to_variable
     for (const base::Json& event : events) list.push(event);
     variables.emplace_back(kEvents, list.dump());
   }
+  if (pass) {
+    std::string engines;
+    for (const std::string& engine : passes) engines += (engines.empty() ? "" : ",") + engine;
+    variables.emplace_back(kPass, std::to_string(*pass));
+    variables.emplace_back(kPasses, engines);
+  }
   return variables;
 }
 
@@ -45,10 +65,12 @@ LaunchRequest LaunchRequest::from_environment(const Environment& env) {
   LaunchRequest request;
   request.dormant = env(kDormant.data()).value_or("") == "1";
   request.capture_range = env(kCaptureRange.data()).value_or("");
-  request.schedule.resume_at_ns = time_of(env(kResumeAt.data()));
-  request.schedule.end_at_ns = time_of(env(kEndAt.data()));
+  request.schedule.resume_at_ns = number_of(env(kResumeAt.data()));
+  request.schedule.end_at_ns = number_of(env(kEndAt.data()));
   const auto list = base::Json::parse(env(kEvents.data()).value_or("[]"));
   if (list && list->is_array()) request.events = list->items();
+  request.pass = number_of(env(kPass.data()));
+  if (request.pass) request.passes = engines_in(env(kPasses.data()).value_or(""));
   return request;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +23,9 @@ struct LaunchRequest {
   bool dormant = false;       // record nothing of the GPU until told to
   std::string capture_range;  // as SessionConfig's
   Schedule schedule;
+  // Which run of its command this is, from 1, and the engine asked for in each; none: the only one.
+  std::optional<int64_t> pass;
+  std::vector<std::string> passes;
   // `event` lines that the launcher has for the log: of variables that it has replaced.
   std::vector<base::Json> events;
 

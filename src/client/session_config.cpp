@@ -107,6 +107,8 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   config.dormant = request.dormant;
   config.capture_range = request.capture_range;
   config.run_id = run_folder(env);
+  config.pass = request.pass;
+  config.passes = request.passes;
   config.stacks = options.enable_stack_trace;
   config.sources = options.enable_source_collection;
   config.trace.synchronization = options.enable_synchronization;

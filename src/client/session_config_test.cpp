@@ -138,6 +138,24 @@ TEST(SessionConfig, WhatTheLauncherFoundWrongIsInTheLog) {
   EXPECT_TRUE(LaunchRequest::from_environment([](const char*) { return "{"; }).events.empty());
 }
 
+TEST(SessionConfig, APassOfSeveral) {
+  LaunchRequest request;
+  request.pass = 2;
+  request.passes = {"Trace", "PcSampling"};
+  const auto variables = request.to_variables();
+  const Environment env = [&](const char* name) -> std::optional<std::string> {
+    for (const auto& [variable, value] : variables) {
+      if (variable == name) return value;
+    }
+    return std::nullopt;
+  };
+  const capture::SessionConfig config = configured({}, LaunchRequest::from_environment(env));
+  EXPECT_EQ(config.pass, 2);
+  EXPECT_EQ(config.passes, request.passes);
+  const Environment none = [](const char*) { return std::nullopt; };
+  EXPECT_FALSE(configured({}, LaunchRequest::from_environment(none)).pass);
+}
+
 TEST(SessionConfig, ALaunchersWishes) {
   LaunchRequest request;
   request.dormant = true;

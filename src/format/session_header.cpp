@@ -42,6 +42,12 @@ std::optional<int64_t> known(const Json& value) {
   return value.is_integer() ? std::optional(value.as_integer()) : std::nullopt;
 }
 
+Json names_to_json(const std::vector<std::string>& names) {
+  Json list = Json::array();
+  for (const std::string& name : names) list.push(Json(name.substr(0, kMaxTextBytes)));
+  return list;
+}
+
 Json backends_to_json(const std::vector<SessionBackend>& backends) {
   Json list = Json::array();
   for (const SessionBackend& one : backends) {
@@ -90,6 +96,8 @@ Json SessionHeader::to_json() const {
   set_if_known(line, "rank", rank);
   set_if_known(line, "world_size", world_size);
   set_if_known(line, "local_rank", local_rank);
+  set_if_known(line, "pass", pass);
+  if (!passes.empty()) line.set("passes", names_to_json(passes));
   set_if_known(line, "overhead_budget_ppm", overhead_budget_ppm);
   if (!source_text) line.set("source_text", false);
   return line;
@@ -136,6 +144,8 @@ base::Result<SessionHeader> SessionHeader::from_json(const Json& line) {
   header.rank = known(line["rank"]);
   header.world_size = known(line["world_size"]);
   header.local_rank = known(line["local_rank"]);
+  header.pass = known(line["pass"]);
+  for (const Json& engine : line["passes"].items()) header.passes.push_back(engine.as_string());
   header.overhead_budget_ppm = known(line["overhead_budget_ppm"]);
   header.source_text = line["source_text"].as_bool(true);
   return header;

@@ -38,6 +38,10 @@ struct SessionHeader {
   std::string container;  // id or runtime where one is seen
   std::string os;         // kernel release
   std::optional<int64_t> rank, world_size, local_rank;
+  // Of a command that was run several times: which time this is, from 1, and the engine that was
+  // asked for in each. Absent and empty: it was run once.
+  std::optional<int64_t> pass;
+  std::vector<std::string> passes;
   bool source_text = true;                     // may be kept, also afterwards
   std::optional<int64_t> overhead_budget_ppm;  // by how much the program may be slowed down
 

@@ -79,6 +79,11 @@ Json session_json(const analysis::SessionSummary& summary) {
                return Json::object().set("name", one.name).set("engine", one.engine);
              }));
   }
+  if (analysis::is_pass(header)) {
+    json.set("pass", *header.pass).set("passes", json_array(header.passes, [](const auto& engine) {
+                                         return Json(engine);
+                                       }));
+  }
   json.set("gpufl_version", header.gpufl_version);
   json.set("start_wall_ns", std::to_string(header.start_wall_ns));
   json.set("duration_ns", summary.duration_ns);

@@ -86,6 +86,8 @@ void write_figure(base::JsonWriter& json, std::string_view key, const analysis::
 }
 
 // Parts of the document that are small,
+// Of a program that ran in several passes: what each gave, and where they differ.
+base::Json passes_json(const analysis::MergedPasses& passes);
 base::Json session_json(const analysis::SessionSummary& summary);
 base::Json capabilities_json(const analysis::SessionSummary& summary);
 base::Json option_warnings_json(const analysis::SessionSummary& summary);

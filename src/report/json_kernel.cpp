@@ -149,6 +149,7 @@ std::string json_kernel_report(const KernelReport& report, bool with_source) {
   json.begin_object();
   json.set("format", "gpufl-report").set("version", kJsonReportVersion).set("kind", "kernel");
   json.set("session", session_json(report.summary));
+  if (report.passes != nullptr) json.set("passes", passes_json(*report.passes));
   json.set("name", report.name).set("function", report.function);
   json.set("launches", report.launches).set("time_ns", report.time_ns);
   json.set("coverage", coverage_json(report.coverage));

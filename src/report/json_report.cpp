@@ -46,6 +46,7 @@ void write_figures(JsonWriter& json, const SessionReport& report) {
   const analysis::SessionSummary& summary = report.session.summary;
   const analysis::Overview& overview = report.overview;
   json.set("session", session_json(summary));
+  if (report.session.passes) json.set("passes", passes_json(*report.session.passes));
   json.set("option_warnings", option_warnings_json(summary));
   json.set("machine", summary.host_facts);
   write_list(json, "devices", summary.devices, device_line_json);

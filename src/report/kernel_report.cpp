@@ -70,6 +70,7 @@ std::vector<std::pair<uint64_t, std::string_view>> waits_of(const SampleCount& c
 
 void write_head(Page& page, const KernelReport& report) {
   page.heading("KERNEL", report.name);
+  if (report.passes != nullptr) page.field("passes", sources_text(*report.passes));
   if (report.launches > 0) {
     page.field("launches", fmt::format("{}, {} on the GPU", text::count(report.launches),
                                        text::duration(report.time_ns)));

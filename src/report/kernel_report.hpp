@@ -11,6 +11,7 @@
 #include "analysis/figures/kernel_callers.hpp"
 #include "analysis/figures/sampled_code.hpp"
 #include "analysis/math/figure.hpp"
+#include "analysis/session/passes.hpp"
 #include "analysis/summary/summary.hpp"
 #include "disassembly/disassembly_file.hpp"
 #include "report/page.hpp"
@@ -47,6 +48,7 @@ struct KernelReport {
   std::span<const disassembly::CompiledOrigin> origins = {};  // of the images' files
   // What there is not: "samples", "code", "lines", "source text", and why.
   std::vector<std::pair<std::string, analysis::Unknown>> missing = {};
+  const analysis::MergedPasses* passes = nullptr;  // whose figures these are; null: of one session
 };
 
 // `with_source`: source and instructions side by side.

@@ -388,6 +388,7 @@ void write_short_report(Page& page, const RunReport& report, const TextOptions& 
     write_totals(target, processes, report.left_out, size.rows);
     // The least needed go first.
     if (size.parts >= 3) write_processes(target, processes, size.rows);
+    if (size.parts >= 1) write_passes(target, report.run, size.rows, Detail::Brief);
     if (size.parts >= 4) write_balance(target, report.overview, size.rows);
     if (size.parts >= 2) write_run_kernels(target, report.overview, size.rows);
     if (size.parts >= 5) write_run_scopes(target, report.overview, size.rows);
@@ -406,6 +407,7 @@ void write_short_report(Page& page, const RunReport& report, const TextOptions& 
 void write_report(Page& page, const RunReport& report, const TextOptions& options) {
   const size_t top = rows_of(options);
   write_head(page, report.run.id, processes_of(report), report.left_out, top);
+  write_passes(page, report.run, top);
   write_balance(page, report.overview, top);
   write_run_kernels(page, report.overview, top);
   write_run_scopes(page, report.overview, top);

@@ -266,6 +266,10 @@ void write_session(Page& page, const SessionSummary& summary) {
   page.field("id", header.session_id);
   write_field(page, "run", header.run_id);
   write_field(page, "rank", rank_text(header));
+  if (analysis::is_pass(header)) {
+    page.field("pass", fmt::format("{} of {}, asked for {}", *header.pass, header.passes.size(),
+                                   header.passes[static_cast<size_t>(*header.pass - 1)]));
+  }
   page.field("process", process_text(header));
   write_field(page, "command", header.command);
   page.field("host", host_text(header));

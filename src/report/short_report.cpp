@@ -105,7 +105,9 @@ void write_other_figures(Page& page, const SessionReport& report, const std::str
   write_deep_windows_briefly(page, summary);
   write_ledger_briefly(page, summary);
   if (!hidden.empty()) page.field("no room here for", hidden);
-  page.command("all the rest", full_report_command(report.overview.options, summary.dir));
+  // Of several passes the folder that holds all of them.
+  const auto folder = report.session.passes ? summary.dir.parent_path() : summary.dir;
+  page.command("all the rest", full_report_command(report.overview.options, folder));
 }
 
 // Shown where there is room for it. Of those that have none, the least needed go first.
@@ -139,6 +141,10 @@ std::vector<Part> parts_of(const SessionReport& report, const TextOptions& optio
          write_waits(page, report, waits, missing, Detail::Brief);
        }},
       {"scopes", 2, [&, rows](Page& page) { write_scopes(page, report, rows, Detail::Brief); }}};
+  if (report.session.passes) {
+    parts.push_back(
+        {"passes", 1, [&, rows](Page& page) { write_passes(page, report, rows, Detail::Brief); }});
+  }
   if (overview.scopes.empty()) {
     parts.push_back({"markers", 5,
                      [&, rows](Page& page) { write_markers(page, report.session.summary, rows); }});

@@ -33,6 +33,7 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   write_headline(page, report.insights);
   write_session(page, summary);
   write_devices(page, summary);
+  write_passes(page, report, top);
   write_ledger(page, summary);
   write_deep_windows(page, summary, top);
   write_problems(page, summary, top);
@@ -61,7 +62,7 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   write_counters(page, pointers<analysis::CounterTotal>(report.overview.counters), top);
   write_warps(page, report, top, missing);
   write_samples(page, report, top);
-  if (!report.overview.stalls && analysis::wants_samples(summary)) {
+  if (!report.overview.stalls && analysis::wants_samples(report.session.sampled().summary)) {
     missing.add("stalls", report.overview.stalls.unknown());
   }
   write_events(page, summary, top);

@@ -159,6 +159,13 @@ void write_stalls(Page& page, const SessionReport& report, size_t top,
 void write_warps(Page& page, const SessionReport& report, size_t top, MissingFigures& missing,
                  Detail detail = Detail::Full);
 void write_insights(Page& page, std::span<const analysis::Insight> insights, size_t top);
+// Of a program that ran in several passes: what each gave, and where they differ.
+void write_passes(Page& page, const SessionReport& report, size_t top,
+                  Detail detail = Detail::Full);
+// "times of pass 1, Trace; stalls of pass 2, PcSampling": what is shown of which.
+std::string sources_text(const analysis::MergedPasses& passes);
+void write_passes(Page& page, const analysis::RunData& run, size_t top,
+                  Detail detail = Detail::Full);
 
 // The kernels by what is asked for. `groups` outlive it.
 std::vector<const analysis::KernelGroup*> sorted_kernels(

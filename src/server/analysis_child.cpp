@@ -201,6 +201,7 @@ class Child {
     workbench::ReportRequest asked;
     asked.path = arguments_["path"].as_string();
     asked.format = workbench::Format::Json;
+    asked.as_run = arguments_["as_run"].as_bool();
     asked.kernel.kernel = arguments_["kernel"].as_string();
     asked.kernel.with_source = !asked.kernel.kernel.empty();
     asked.open = open_options();

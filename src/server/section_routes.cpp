@@ -142,7 +142,7 @@ net::HttpReply show_run_report(Services& services, const Call& call) {
   std::sort(run.begin(), run.end(),
             [](const SessionPtr& a, const SessionPtr& b) { return a->dir < b->dir; });
   Json arguments = Json::object();
-  arguments.set("path", folder.string());
+  arguments.set("path", folder.string()).set("as_run", true);
   return analysis_reply(
       call.request(), services.analysis.ask(about(services, run, "report", std::move(arguments))));
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/session/passes.hpp"
 #include "analysis/session/session_copies.hpp"
 #include "format/event_names.hpp"
 #include "import/file_type.hpp"
@@ -98,6 +99,13 @@ bool are_one_run(std::span<const FoundSession> sessions) {
     run_id = session.header.run_id;
   }
   return !run_id.empty();
+}
+
+bool are_of_passes(std::span<const FoundSession> sessions, const fs::path& path) {
+  if (sessions.size() == 1 && sessions.front().dir == path) return false;
+  return std::any_of(sessions.begin(), sessions.end(), [](const FoundSession& session) {
+    return session.is_readable() && analysis::is_pass(session.header);
+  });
 }
 
 bool recorded_nothing(const FoundSession& session) {

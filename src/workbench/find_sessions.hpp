@@ -44,6 +44,9 @@ std::vector<FoundSession> find_sessions(const std::filesystem::path& path);
 
 // Whether these are several sessions, and all that can be read are of one run.
 bool are_one_run(std::span<const FoundSession> sessions);
+// Whether they are of a program that ran in several passes, which are one recording of it. A
+// session that `path` itself names is meant alone.
+bool are_of_passes(std::span<const FoundSession> sessions, const std::filesystem::path& path);
 // Whether it only stands in for sessions that a run did not leave: `gpufl trace` writes such a one
 // for a program that never used a GPU where it could be seen.
 bool recorded_nothing(const FoundSession& session);

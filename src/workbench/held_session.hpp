@@ -15,6 +15,7 @@
 #include "report/html/picture.hpp"
 #include "report/session_report.hpp"
 #include "workbench/answer_format.hpp"
+#include "workbench/find_sessions.hpp"
 #include "workbench/kernel_report.hpp"
 #include "workbench/open.hpp"
 
@@ -24,7 +25,8 @@ namespace gpufl::workbench {
 
 class HeldSession {
  public:
-  // Of one session's folder. Fails as open_session() does.
+  // Of one session's folder; or of the folder of a program that ran in several passes, the process
+  // that began last, with its passes merged. Fails as open_session() does.
   static base::Result<std::unique_ptr<HeldSession>> load(const std::filesystem::path& folder,
                                                          const OpenOptions& options);
 
@@ -48,6 +50,9 @@ class HeldSession {
     std::vector<analysis::Insight> run_insights;
   };
 
+  // `sessions`: of one run, at least one of them a pass.
+  static base::Result<std::unique_ptr<HeldSession>> load_passes(
+      const std::vector<FoundSession>& sessions, const OpenOptions& options);
   explicit HeldSession(analysis::RunData run) : run_(std::move(run)) {}
   const Figures& figures() const;
   report::SessionReport session_report() const;

@@ -151,6 +151,7 @@ class Builder {
                 analysis::kernel_callers(session, options, kernel.function)} {}
 
   const KernelReport& build() {
+    report_.passes = session_.passes.get();
     for (const KernelStalls& sampled : stalls_) {
       if (sampled.function != kernel_.function) continue;
       report_.samples.add(sampled.stalls);
@@ -161,7 +162,8 @@ class Builder {
       report_.counts.add(counted.total);
       sampled_modules_.insert(counted.module);
     }
-    const bool tells_samples = report_.counts.empty() || analysis::wants_samples(session_.summary);
+    const bool tells_samples =
+        report_.counts.empty() || analysis::wants_samples(session_.sampled().summary);
     if (report_.samples.samples == 0 && tells_samples) say_no_samples();
     find_code();
     add_images();
@@ -176,11 +178,40 @@ class Builder {
     return code.name == function || code.find_routine(function) != nullptr;
   }
 
+  // The images that a session kept, and what of them is the kernel.
+  struct FoundCode {
+    std::vector<KeptModule> modules;
+    DisassemblyFile file;
+    std::string no_tool;
+
+    bool has_instructions() const {
+      return std::any_of(file.kernels.begin(), file.kernels.end(),
+                         [](const KernelCode& code) { return !code.instructions.empty(); });
+    }
+  };
+
+  // Of several passes, the first that has the code; else the first that has any image.
   void find_code() {
-    const std::filesystem::path& dir = session_.summary.dir;
+    FoundCode best;
+    std::set<std::filesystem::path> seen;
+    for (const analysis::SessionData* const pass :
+         {&session_.sampled(), &session_.counted(), &session_}) {
+      if (!seen.insert(pass->summary.dir).second) continue;
+      FoundCode found = code_in(pass->summary.dir);
+      const bool is_better = found.has_instructions() || best.modules.empty();
+      if (is_better) best = std::move(found);
+      if (best.has_instructions()) break;
+    }
+    modules_ = std::move(best.modules);
+    file_ = std::move(best.file);
+    no_tool_ = std::move(best.no_tool);
+  }
+
+  FoundCode code_in(const std::filesystem::path& dir) const {
+    FoundCode found;
     const auto reader = format::SessionReader::open(dir);
-    if (!reader) return;
-    modules_ = disassembly::read_modules(*reader);
+    if (!reader) return found;
+    found.modules = disassembly::read_modules(*reader);
     auto kept = DisassemblyFile::read(
         dir, reader->header().session_id,
         [&](std::string_view, const std::string& name, const auto& routines) {
@@ -188,24 +219,22 @@ class Builder {
                  std::any_of(routines.begin(), routines.end(),
                              [&](const auto& routine) { return routine.name == kernel_.function; });
         });
-    const auto has_code = [](const KernelCode& code) { return !code.instructions.empty(); };
-    if (kept && std::any_of(kept->kernels.begin(), kept->kernels.end(), has_code)) {
-      file_ = std::move(*kept);
-      return;
-    }
+    if (kept) found.file = std::move(*kept);
+    if (found.has_instructions()) return found;
     disassembly::DisassembleOptions options;
     const auto tool = find_nvdisasm(disassembly::nvdisasm_search(request_.nvdisasm));
     if (tool) options.tool.emplace(*tool);
-    if (!tool) no_tool_ = tool.status().message();
+    if (!tool) found.no_tool = tool.status().message();
     options.sources.enabled = request_.with_source;
     std::vector<KeptModule> wanted;
-    for (const KeptModule& module : modules_) {
+    for (const KeptModule& module : found.modules) {
       if (sampled_modules_.empty() || sampled_modules_.contains(module.id)) {
         wanted.push_back(module);
       }
     }
     const std::set<std::string, std::less<>> functions{kernel_.function};
-    file_ = disassembly::disassemble(*reader, wanted, &functions, options);
+    found.file = disassembly::disassemble(*reader, wanted, &functions, options);
+    return found;
   }
 
   // Places in modules_ of the images of a checksum that have the kernel; the last one counts.
@@ -275,7 +304,8 @@ class Builder {
 
   void say_no_samples() {
     if (stalls_.empty()) {
-      report_.missing.emplace_back("samples", analysis::missing_samples(session_.summary));
+      report_.missing.emplace_back("samples",
+                                   analysis::missing_samples(session_.sampled().summary));
     } else {
       miss("samples", "no sampling window hit this kernel",
            "record for longer, or mark the scope around it as deep");
@@ -353,14 +383,25 @@ class Builder {
   KernelReport report_;
 };
 
+// As they are for what a pass of the session recorded, whose times are its own.
+analysis::AnalysisOptions options_for(const analysis::SessionData& pass,
+                                      const analysis::SessionData& session,
+                                      analysis::AnalysisOptions options) {
+  if (&pass != &session) options.window = pass.window;
+  return options;
+}
+
 }  // namespace
 
 base::Result<std::string> report_kernel(const analysis::SessionData& session,
                                         const KernelRequest& request,
                                         const analysis::AnalysisOptions& options, Format format,
                                         const report::TextOptions& text) {
-  const std::vector<KernelStalls> stalls = analysis::kernel_stalls(session.tables, options);
-  const std::vector<CountedFunction> counts = analysis::counted_functions(session.tables, options);
+  const analysis::SessionData &sampled = session.sampled(), &counted = session.counted();
+  const std::vector<KernelStalls> stalls =
+      analysis::kernel_stalls(sampled.tables, options_for(sampled, session, options));
+  const std::vector<CountedFunction> counts =
+      analysis::counted_functions(counted.tables, options_for(counted, session, options));
   const std::vector<Candidate> candidates = candidates_of(session, stalls, counts);
   const auto kernel = choose(candidates, request.kernel);
   if (!kernel) return kernel.status();

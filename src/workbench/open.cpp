@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/merge_passes.hpp"
 #include "analysis/figures/missing.hpp"
 #include "symbols/libdw_api.hpp"
 #include "text/units.hpp"
@@ -63,7 +64,10 @@ base::Result<analysis::RunData> open_run(const fs::path& folder, const OpenOptio
   const symbols::SymbolizeOptions symbolize = reading_options(options.libdw);
   analysis::LoadOptions how = load_options(options);
   how.symbolize = &symbolize;
-  return analysis::load_run(folder, how);
+  auto run = analysis::load_run(folder, how);
+  // A session that was named itself is meant alone.
+  if (run && run->sessions.front().summary.dir != folder) analysis::merge_passes(*run);
+  return run;
 }
 
 base::Result<OpenedRun> open_one(const fs::path& path, const OpenOptions& options) {

@@ -43,7 +43,8 @@ analysis::LoadOptions load_options(const OpenOptions& options);
 // Of one session's folder. Fails as analysis::load does.
 base::Result<analysis::SessionData> open_session(const std::filesystem::path& dir,
                                                  const OpenOptions& options);
-// Everything at or below `folder`, on one axis of time. Fails as analysis::load_run does.
+// Everything at or below `folder`, on one axis of time; of a program that ran in several passes,
+// its processes, with the passes of each merged. Fails as analysis::load_run does.
 base::Result<analysis::RunData> open_run(const std::filesystem::path& folder,
                                          const OpenOptions& options);
 

@@ -2,6 +2,7 @@
 #include "workbench/report.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -77,15 +78,11 @@ base::Status obstacle(const ReportRequest& request, const analysis::SessionData&
   return {base::Code::NotFound, fmt::format("{}: {}", session.summary.dir.string(), why)};
 }
 
-void report_session(const ReportRequest& request, const fs::path& folder, ReportOutcome& outcome) {
-  const auto session = open_session(folder, request.open);
-  if (!session) {
-    outcome.failures.emplace_back(session.status().code(), fmt::format("{}: {}", folder.string(),
-                                                                       session.status().message()));
-    return;
-  }
+void report_loaded(const ReportRequest& request, const analysis::SessionData& session,
+                   ReportOutcome& outcome) {
+  const fs::path& folder = session.summary.dir;
   if (!request.kernel.kernel.empty()) {
-    const auto text = report_kernel(*session, request.kernel, analysis_options(request, *session),
+    const auto text = report_kernel(session, request.kernel, analysis_options(request, session),
                                     request.format, request.text);
     if (!text) {
       outcome.failures.emplace_back(
@@ -98,15 +95,22 @@ void report_session(const ReportRequest& request, const fs::path& folder, Report
     return;
   }
   const analysis::Overview overview =
-      analysis::analyze(*session, analysis_options(request, *session));
-  if (base::Status lack = obstacle(request, *session, overview); !lack) {
+      analysis::analyze(session, analysis_options(request, session));
+  if (base::Status lack = obstacle(request, session, overview); !lack) {
     outcome.failures.push_back(std::move(lack));
     return;
   }
-  const auto insights = analysis::find_insights(*session, overview, request.thresholds);
+  const auto insights = analysis::find_insights(session, overview, request.thresholds);
   if (!outcome.text.empty() && request.format != Format::Json) outcome.text += '\n';
-  outcome.text += write_report({*session, overview, insights}, request.format, request.text);
+  outcome.text += write_report({session, overview, insights}, request.format, request.text);
   outcome.reported.push_back(folder);
+}
+
+void report_session(const ReportRequest& request, const fs::path& folder, ReportOutcome& outcome) {
+  const auto session = open_session(folder, request.open);
+  if (session) return report_loaded(request, *session, outcome);
+  outcome.failures.emplace_back(session.status().code(),
+                                fmt::format("{}: {}", folder.string(), session.status().message()));
 }
 
 struct AnalyzedRun {
@@ -142,17 +146,23 @@ base::Result<AnalyzedRun> analyze_asked(const ReportRequest& request, analysis::
   return run;
 }
 
-// Of a run as a whole, or as a page of one session.
-void report_run(const ReportRequest& request, const fs::path& folder, ReportOutcome& outcome) {
+// None: it cannot be read at all.
+std::optional<analysis::RunData> read_run(const ReportRequest& request, const fs::path& folder,
+                                          ReportOutcome& outcome) {
   auto loaded = open_run(folder, request.open);
   if (!loaded) {
     outcome.failures.push_back(loaded.status());
-    return;
+    return std::nullopt;
   }
   for (const std::string& problem : loaded->problems) {
     outcome.failures.emplace_back(base::Code::Corrupt, problem);
   }
-  const auto run = analyze_asked(request, std::move(*loaded));
+  return std::move(*loaded);
+}
+
+// Of a run as a whole, or as a page of one session.
+void report_run(const ReportRequest& request, analysis::RunData loaded, ReportOutcome& outcome) {
+  const auto run = analyze_asked(request, std::move(loaded));
   if (!run) {
     outcome.failures.push_back(run.status());
     return;
@@ -167,6 +177,29 @@ void report_run(const ReportRequest& request, const fs::path& folder, ReportOutc
   const auto of_run = analysis::find_run_insights(run->overview, request.thresholds);
   outcome.text = write_report({run->data, run->overview, of_run, run->left_out, of_sessions},
                               request.format, request.text);
+}
+
+void report_run(const ReportRequest& request, const fs::path& folder, ReportOutcome& outcome) {
+  if (auto loaded = read_run(request, folder, outcome)) {
+    report_run(request, std::move(*loaded), outcome);
+  }
+}
+
+// Of a program that ran in several passes: one process as one session.
+void report_passes(const ReportRequest& request, const fs::path& folder, ReportOutcome& outcome) {
+  auto loaded = read_run(request, folder, outcome);
+  if (!loaded) return;
+  const bool is_of_kernel = !request.kernel.kernel.empty();
+  const bool are_several = loaded->sessions.size() > 1;
+  const bool is_run = are_several || request.as_run || request.format == Format::Html;
+  if (is_of_kernel || !is_run) {
+    for (const analysis::SessionData& session : loaded->sessions) {
+      report_loaded(request, session, outcome);
+    }
+    return;
+  }
+  outcome.is_run = are_several;
+  report_run(request, std::move(*loaded), outcome);
 }
 
 bool is_cancelled(const ReportOutcome& outcome) {
@@ -232,6 +265,7 @@ ReportOutcome make_reports(const ReportRequest& asked) {
   const bool is_page = request.format == Format::Html;
   const bool are_several = sessions.size() > 1;
   const bool is_of_kernel = !request.kernel.kernel.empty();
+  const bool are_passes = !request.all && are_of_passes(sessions, request.path);
   const bool is_of_run = are_several && !request.all && !is_of_kernel;
   request.text.lines_below =
       (is_of_run ? kLinesOfSessions : 0) + (outcome.others.empty() ? 0 : kLinesOfOthers);
@@ -244,6 +278,8 @@ ReportOutcome make_reports(const ReportRequest& asked) {
         base::Code::InvalidArgument,
         fmt::format("{}: a page shows one session or run, but it contains {} sessions",
                     request.path.string(), sessions.size()));
+  } else if (are_passes) {
+    report_passes(request, sessions.front().dir.parent_path(), outcome);
   } else if (is_of_run) {
     outcome.is_run = true;
     report_run(request, sessions.front().dir.parent_path(), outcome);

@@ -25,7 +25,8 @@ inline constexpr std::array kReportFormats = {Format::Text, Format::Json, Format
 
 struct ReportRequest {
   std::filesystem::path path;
-  bool all = false;  // every session at or below the path; not as a page
+  bool all = false;     // every session at or below the path; not as a page
+  bool as_run = false;  // one process that ran in several passes is a run, too
   Format format = Format::Text;
   report::TextOptions text = {};
   std::string scope = {};  // only work of scopes that it matches; empty: all
@@ -56,7 +57,8 @@ struct ReportOutcome {
 };
 
 // Of the newest session at or below the path, or of the run that it is of; or of all, oldest first.
-// One that recorded nothing is passed over, and a note says so, unless there is no other.
+// One that recorded nothing is passed over, and a note says so, unless there is no other. Of a run
+// of several passes these are merged, unless the path is that of one session.
 ReportOutcome make_reports(const ReportRequest& asked);
 
 // A report in any of kReportFormats but a page, which is of a run. Ends with a newline.

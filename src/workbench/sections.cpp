@@ -70,7 +70,7 @@ bool has_rows(const SessionReport& report, format::Kind kind) {
 
 void write_stalls(Page& page, const SessionReport& report, const TextOptions& options) {
   if (!has_rows(report, format::Kind::PcSample)) {
-    return say_missing(page, "stalls", analysis::missing_samples(report.session.summary));
+    return say_missing(page, "stalls", analysis::missing_samples(report.session.sampled().summary));
   }
   report::write_stalls(page, report, report::rows_of(options));
 }

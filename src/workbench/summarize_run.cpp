@@ -9,9 +9,13 @@
 
 namespace gpufl::workbench {
 
-RunSummary summarize_run(const std::filesystem::path& folder) {
+RunSummary summarize_run(const std::filesystem::path& folder, std::optional<int64_t> pass) {
   RunSummary run;
   for (const std::filesystem::path& session : format::find_sessions(folder)) {
+    if (pass) {
+      const auto reader = format::SessionReader::open(session);
+      if (reader && reader->header().pass != pass) continue;
+    }
     auto summary = analysis::summarize(session);
     if (summary) {
       run.sessions.push_back(std::move(*summary));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,8 @@ struct RunSummary {
   std::vector<analysis::SessionSummary> sessions;  // by rank, then by age
   std::vector<std::string> problems;               // sentences: what could not be read
 };
-RunSummary summarize_run(const std::filesystem::path& folder);
+// `pass`: only those of this pass; none: all.
+RunSummary summarize_run(const std::filesystem::path& folder,
+                         std::optional<int64_t> pass = std::nullopt);
 
 }  // namespace gpufl::workbench

@@ -58,9 +58,14 @@ class TraceTest(unittest.TestCase):
         )
 
     def start(self, *steps, options=()):
+        return self.start_gpufl(
+            "trace", "--output", self.output, *options, "--", PROGRAM, *steps
+        )
+
+    def start_gpufl(self, *arguments):
         """The launcher, running; it and what it runs are gone when the test ends."""
         process = subprocess.Popen(
-            [GPUFL, "trace", "--output", self.output, *options, "--", PROGRAM, *steps],
+            [GPUFL, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -61,6 +61,8 @@ format::SessionHeader header() {
   header.engine = "Trace";
   header.backend = "synthetic";
   header.backends = {{"synthetic", "Trace"}, {"nvidia", "Monitor"}};
+  header.pass = 1;
+  header.passes = {"Trace", "PcSampling"};
   header.start_wall_ns = 1'794'714'312'000'000'000;
   header.start_monotonic_ns = 86'400'000'000'000;
   header.clock_error_ns = 35;

@@ -54,7 +54,8 @@ def choose_session(
     """The newest of these sessions, oldest first, that is as asked for.
 
     A session that recorded nothing, as `gpufl trace` writes it for a program without CUDA, is
-    chosen only if all of them are like it.
+    chosen only if all of them are like it. Of a program that ran in several passes it is the folder
+    of all of them, unless `where` or `session_id` names one.
     """
     chosen = [
         session
@@ -70,8 +71,12 @@ def choose_session(
             f"{where}: none of its {len(sessions)} sessions has an {' and the '.join(asked)}; "
             f"the newest: {known}"
         )
-    paths = [Path(session["path"]) for session in reversed(chosen)]
-    return next((path for path in paths if not _core.recorded_nothing(path)), paths[0])
+    newest_first = list(reversed(chosen))
+    recorded = (session for session in newest_first if not _core.recorded_nothing(session["path"]))
+    newest = next(recorded, newest_first[0])
+    path = Path(newest["path"])
+    is_whole = session_id is not None or path == where
+    return path if is_whole or not newest["passes"] else path.parent
 
 
 class _Table:
@@ -119,6 +124,9 @@ class GpuFlightSession:
     whose app name begins with `log_prefix` and whose id is `session_id`, as far as these are given.
     `max_stack_depth`: how many frames of the program the columns of lines (`launched_at`, `line`,
     `captured_at`, `stack`) show, "train.py:90 in step() < train.py:120 in main()".
+    Of a program that ran in several passes (`gpufl trace --passes`) the run's folder is one session:
+    times are those of the cheapest pass, `pc_samples` and `sass_metrics` have rows of the passes
+    that recorded them, timed as in those, and `passes` says where they differ.
     FileNotFoundError where there is none, ValueError where it cannot be read.
     """
 
@@ -157,14 +165,20 @@ class GpuFlightSession:
     ) -> None:
         if max_stack_depth < 1:
             raise ValueError(f"max_stack_depth must be at least 1, not {max_stack_depth}")
-        self.path = _find_session(Path(log_dir), log_prefix, session_id)
-        self._core = _core.load_session(self.path, max_stack_depth)
+        found = _find_session(Path(log_dir), log_prefix, session_id)
+        self._core = _core.load_session(found, max_stack_depth)
+        self.path = Path(self._core.header["path"])
         self._frames: dict[str, pandas.DataFrame] = {}
 
     @property
     def header(self) -> dict[str, Any]:
         """Who recorded it: session_id, run_id, app_name, engine, start_wall_ns, rank, path."""
         return self._core.header
+
+    @property
+    def passes(self) -> dict[str, Any] | None:
+        """What each pass gave, and where they differ: docs/reference/report-json.md; None: it ran once."""
+        return self.figures.get("passes")
 
     def __repr__(self) -> str:
         header = self.header

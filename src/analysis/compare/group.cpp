@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "analysis/compare/repeat_builder.hpp"
 #include "analysis/figures/iterations.hpp"
 #include "analysis/figures/missing.hpp"
+#include "analysis/session/passes.hpp"
 #include "analysis/session/session_copies.hpp"
 #include "format/session_reader.hpp"
 #include "text/units.hpp"
@@ -31,9 +33,30 @@ namespace fs = std::filesystem;
 
 struct Found {
   fs::path dir;
-  std::string run_id;
-  int64_t start_wall_ns = 0;
+  format::SessionHeader header;
 };
+
+// Passes of one run are one recording of the program: of each run, the one that says most about its
+// times stays.
+void leave_one_pass(std::vector<Found>& found, Group& group) {
+  std::map<std::string, std::vector<format::SessionHeader>> runs;
+  for (const Found& session : found) {
+    if (is_pass(session.header)) runs[session.header.run_id].push_back(session.header);
+  }
+  for (const auto& [run, headers] : runs) {
+    const auto compared = static_cast<int64_t>(passes_by_cost(headers).front()) + 1;
+    const size_t before = found.size();
+    std::erase_if(found, [&, &its_run = run](const Found& session) {
+      return is_pass(session.header) && session.header.run_id == its_run &&
+             session.header.pass != compared;
+    });
+    if (found.size() == before) continue;
+    const std::vector<std::string>& engines = headers.front().passes;
+    group.cut.push_back(fmt::format("{} ran in {} passes: pass {}, {}, is compared", run,
+                                    engines.size(), compared,
+                                    engines[static_cast<size_t>(compared - 1)]));
+  }
+}
 
 std::vector<Found> find_all(std::span<const fs::path> paths, Group& group) {
   std::vector<Found> found;
@@ -55,21 +78,24 @@ std::vector<Found> find_all(std::span<const fs::path> paths, Group& group) {
       }
       const format::SessionHeader& header = reader->header();
       if (copies.is_copy(header, dir)) continue;
-      found.push_back({dir, header.run_id, header.start_wall_ns});
+      found.push_back({dir, header});
     }
   }
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-    return std::tie(a.run_id, a.start_wall_ns, a.dir) < std::tie(b.run_id, b.start_wall_ns, b.dir);
+    return std::tie(a.header.run_id, a.header.start_wall_ns, a.dir) <
+           std::tie(b.header.run_id, b.header.start_wall_ns, b.dir);
   });
+  leave_one_pass(found, group);
   group.copies = copies.notes();
   return found;
 }
 
 bool are_of_one_launch(const Found& a, int64_t a_end_wall_ns, const Found& b) {
-  if (a.run_id.empty() || a.run_id != b.run_id) return false;
+  const std::string& run = a.header.run_id;
+  if (run.empty() || run != b.header.run_id) return false;
   const fs::path folder = a.dir.parent_path();
-  return (folder == b.dir.parent_path() && folder.filename() == a.run_id) ||
-         b.start_wall_ns < a_end_wall_ns;
+  return (folder == b.dir.parent_path() && folder.filename() == run) ||
+         b.header.start_wall_ns < a_end_wall_ns;
 }
 
 // How a session is cut, and what is said of it.
@@ -180,7 +206,7 @@ base::Result<Group> load_group(std::string label, std::span<const fs::path> path
                                       text::duration(static_cast<double>(session->window->end))));
     }
     last = &found;
-    end_wall_ns = std::max(end_wall_ns, found.start_wall_ns + session->summary.duration_ns);
+    end_wall_ns = std::max(end_wall_ns, found.header.start_wall_ns + session->summary.duration_ns);
   }
   finish();
   std::sort(group.repeats.begin(), group.repeats.end(), [](const Repeat& a, const Repeat& b) {

@@ -19,7 +19,7 @@ struct Group {
   std::vector<Repeat> repeats;        // by start
   std::vector<std::string> problems;  // sentences: what could not be read
   std::vector<std::string> copies;    // sentences: sessions that are there twice, and count once
-  std::vector<std::string> cut;       // sentences: sessions of which only a part is compared
+  std::vector<std::string> cut;  // sentences: sessions and passes of which only a part is compared
   // Its repeats are parts of one session, so they are not independent of each other.
   bool is_of_one_session = false;
   std::string parts;  // of one session: a sentence that says how it was cut
@@ -29,7 +29,8 @@ struct Group {
 };
 
 // Every session at or below these paths. Sessions of one launch are one repeat: those that lie in
-// their run's folder, or that have the same run and were recorded at the same time. One is in
+// their run's folder, or that have the same run and were recorded at the same time. Of a run of
+// several passes, which repeat nothing, the one of passes_by_cost() is taken. One is in
 // memory at a time. Fails where loading is stopped, and nowhere else: what cannot be read is among
 // its problems.
 base::Result<Group> load_group(std::string label, std::span<const std::filesystem::path> paths,

@@ -20,8 +20,13 @@ using format::testing::TempDir;
 
 // A session of one scope, in `folder`.
 void write_session(const fs::path& folder, const std::string& id, const std::string& run_id,
-                   int64_t start_wall_ns) {
+                   int64_t start_wall_ns, std::optional<int64_t> pass = std::nullopt) {
   format::SessionHeader header = format::testing::test_header();
+  if (pass) {
+    header.pass = pass;
+    header.passes = {"PcSampling", "Trace"};
+    header.engine = header.passes[static_cast<size_t>(*pass - 1)];
+  }
   header.session_id = id;
   header.run_id = run_id;
   header.start_wall_ns = start_wall_ns;
@@ -73,6 +78,21 @@ TEST(LoadGroupTest, SessionsOfALaunchAreOneRepeat) {
   EXPECT_EQ(group.repeats[0].sessions, 2u);
   EXPECT_EQ(group.repeats[1].sessions, 2u);
   EXPECT_EQ(group.repeats[2].sessions, 1u);
+}
+
+TEST(LoadGroupTest, PassesOfARunAreNoRepeats) {
+  TempDir dir;
+  write_session(dir.path() / "run", "sampled", "run", 1'000'000, 1);
+  write_session(dir.path() / "run", "traced", "run", 9'000'000, 2);
+  const fs::path paths[] = {dir.path()};
+  const Group group = *load_group("A", paths);
+  ASSERT_EQ(group.repeats.size(), 1u);
+  EXPECT_EQ(group.repeats[0].sessions, 1u);
+  EXPECT_EQ(group.repeats[0].engine, "Trace");
+  ASSERT_EQ(group.cut.size(), 1u);
+  EXPECT_EQ(group.cut[0], "run ran in 2 passes: pass 2, Trace, is compared");
+  const fs::path named[] = {dir.path() / "run" / "sampled"};
+  EXPECT_EQ(load_group("A", named)->repeats.at(0).engine, "PcSampling") << "it was named itself";
 }
 
 TEST(LoadGroupTest, SaysWhatItCannotRead) {

@@ -208,9 +208,31 @@ class ScopeDivision {
   std::map<uint32_t, ScopeSamples> scopes_;
 };
 
+// Of another pass, whose windows and times are its own.
+Figure<StallFigures> of_other_pass(const SessionData& session, AnalysisOptions options) {
+  if (options.window != session.window) {
+    return Unknown{"samples are of another pass, and its times are others",
+                   "choose all of the session"};
+  }
+  const SessionData& other = session.sampled();
+  options.window = other.window;
+  auto figures = stall_figures(other, options);
+  if (!figures) return figures;
+  std::unordered_map<std::string, uint32_t> names;
+  for (uint32_t id = 0; id < session.tables.names.size(); ++id) {
+    names.try_emplace(session.tables.names[id], id);
+  }
+  for (SampledFunction& function : figures->functions) {
+    const auto name = names.find(other.tables.name(function.name));
+    function.name = name == names.end() ? kNoRow : name->second;
+  }
+  return figures;
+}
+
 }  // namespace
 
 Figure<StallFigures> stall_figures(const SessionData& session, const AnalysisOptions& options) {
+  if (&session.sampled() != &session) return of_other_pass(session, options);
   AnalysisOptions all_scopes = options;
   all_scopes.scope.clear();
   const std::vector<KernelStalls> parts = kernel_stalls(session.tables, all_scopes);

@@ -30,6 +30,14 @@ std::shared_ptr<const ScopePaths> SessionData::scope_paths(const AnalysisOptions
   return options.scope.empty() ? made_paths.get(make) : make();
 }
 
+const SessionData& SessionData::sampled() const {
+  return passes && passes->sampled ? *passes->sampled : *this;
+}
+
+const SessionData& SessionData::counted() const {
+  return passes && passes->counted ? *passes->counted : *this;
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -13,6 +13,7 @@
 #include "analysis/session/analysis_options.hpp"
 #include "analysis/session/kernel_names.hpp"
 #include "analysis/session/made_once.hpp"
+#include "analysis/session/passes.hpp"
 #include "analysis/session/scope_paths.hpp"
 #include "analysis/summary/summary.hpp"
 #include "analysis/tables/tables.hpp"
@@ -32,7 +33,13 @@ struct SessionData {
   // Whose rows were asked for; none: all. Others may be there as well, so look at it through
   // options with this window.
   std::optional<Interval> window = std::nullopt;
+  // Of a process that several passes were merged of; null: all is of this session.
+  std::shared_ptr<const MergedPasses> passes = nullptr;
 
+  // The sessions that samples of the program counter, and counts by instruction, were recorded in:
+  // this one, or those of other passes.
+  const SessionData& sampled() const;
+  const SessionData& counted() const;
   // Made once, of the tables as they are then.
   const KernelNames& kernel_names() const;
   // As scope_paths() of the tables; of options that ask for all scopes, made once.

@@ -4,9 +4,12 @@
 //
 //   cuda            initialises CUDA: the driver loads what CUDA_INJECTION64_PATH names
 //   launch:N        launches N kernels       copy:N   copies N times     wait    waits for the GPU
+//   code            gives the GPU something to sample and to count in program_kernel
+//   kernel:NAME     launches one kernel of that name
 //   hang            launches a kernel that does not end
 //   say:TEXT        prints a line            maps     prints whether libcupti is mapped
 //   await:FILE      goes on when FILE exists          launch_until:FILE  launches meanwhile
+//   contexts_until:FILE  likewise, and makes a context each time
 //   sleep:MS        sleeps
 //   children:N      runs itself N times with the steps after it, at once, as ranks 0 to N-1; ends
 //                   with the highest of their codes
@@ -25,6 +28,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -35,6 +39,7 @@
 
 namespace {
 
+using gpufl::standin::give_code;
 using gpufl::standin::gpu;
 using gpufl::standin::init_cuda;
 using gpufl::standin::launch;
@@ -128,6 +133,11 @@ void step(const std::string& name, const std::string& value, char** later) {
     for (int i = 0; i < number; ++i) gpu().copy({});
   } else if (name == "wait") {
     gpu().synchronize(1);
+  } else if (name == "code") {
+    give_code();
+  } else if (name == "kernel") {
+    static std::deque<std::string> names;  // which the stand-in reads later
+    gpu().launch({.name = names.emplace_back(value).c_str()});
   } else if (name == "hang") {
     gpu().launch({.name = "hanging_kernel", .runs_on = true});
   } else if (name == "say") {
@@ -140,6 +150,12 @@ void step(const std::string& name, const std::string& value, char** later) {
     while (!is_there(value)) {
       launch(10);
       std::this_thread::sleep_for(2ms);
+    }
+  } else if (name == "contexts_until") {
+    while (!is_there(value)) {
+      gpufl::standin::make_context();
+      launch(10);
+      std::this_thread::sleep_for(50ms);
     }
   } else if (name == "sleep") {
     std::this_thread::sleep_for(std::chrono::milliseconds(number));

@@ -760,6 +760,7 @@ export interface components {
       kind: "session";
       options: components["schemas"]["ReportOptions"];
       session: components["schemas"]["ReportSession"];
+      passes?: components["schemas"]["MergedPasses"];
       option_warnings: components["schemas"]["LogEvent"][];
       machine: components["schemas"]["Machine"];
       devices: components["schemas"]["DeviceLine"][];
@@ -814,6 +815,10 @@ export interface components {
       | components["schemas"]["WarpLaunch"][]
       | components["schemas"]["LogEvent"][]
       | components["schemas"]["Insight"][];
+    /** @description Of a program that ran in several passes: what each gave, and where they differ. docs/reference/report-json.md has its members. */
+    MergedPasses: {
+      [key: string]: unknown;
+    };
     /** @description A session of a run: the report's sections, and figures of all its GPUs together. */
     RunRank: {
       rank: number | null;
@@ -825,6 +830,7 @@ export interface components {
       /** @description Its time 0 after that of the earliest. */
       offset_ns: number;
       session: components["schemas"]["ReportSession"];
+      passes?: components["schemas"]["MergedPasses"];
       option_warnings: components["schemas"]["LogEvent"][];
       machine: components["schemas"]["Machine"];
       devices: components["schemas"]["DeviceLine"][];
@@ -909,6 +915,8 @@ export interface components {
         name: string;
         engine: string;
       }[];
+      pass?: number;
+      passes?: string[];
       gpufl_version: string;
       start_wall_ns: string;
       duration_ns: number;
