@@ -38,7 +38,7 @@ std::string percent(double share) {
 }  // namespace
 
 PhasePacer::PhasePacer(const Parts& parts) : parts_(parts), is_paused_(parts.begins_paused) {
-  if (parts.budget > 0) budget_.emplace(parts.budget);
+  if (parts.budget > 0) budget_.emplace(parts.budget, parts.seed);
   engine_ = next_turn_engine_ = base_engine(parts.engine);
   if (const auto phase = parts.recording.phase()) {
     steps_.begin_phase(0, phase->begin_ns);

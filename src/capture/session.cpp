@@ -93,7 +93,8 @@ struct Running {
         PhasePacer::is_needed(config.overhead_budget, instruments.engine)) {
       pacer.emplace(PhasePacer::Parts{recording, collector, *instruments.deep_scopes,
                                       config.overhead_budget, instruments.engine,
-                                      !recording.phase().has_value()});
+                                      !recording.phase().has_value(), GpuRecording::kPatience,
+                                      static_cast<uint64_t>(base::wall_ns())});
     }
     if (scopes.session() != 0) return;
     instruments.notes.push_back(
