@@ -129,10 +129,10 @@ std::string samples_text(const format::Ledger& ledger) {
   return text;
 }
 
-Json estimate_json(const analysis::Estimate& estimate, std::string_view clusters) {
+Json estimate_json(const analysis::Estimate& estimate, std::string_view pieces) {
   Json json = Json::object();
   json.set("value", estimate.value).set("low", estimate.low).set("high", estimate.high);
-  return json.set(clusters, estimate.clusters);
+  return json.set(pieces, estimate.pieces);
 }
 
 Json coverage_json(const analysis::Coverage& coverage) {
