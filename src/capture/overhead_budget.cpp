@@ -13,19 +13,31 @@ double follow(double known, double measured) {
   return measured > known ? measured : (known + measured) / 2;
 }
 
+// From 0 to 1, any as likely as another.
+double random_share(uint64_t seed, uint64_t position) {
+  uint64_t bits = seed + position * 0x9E3779B97F4A7C15u;
+  bits = (bits ^ (bits >> 33)) * 0xFF51AFD7ED558CCDu;
+  bits = (bits ^ (bits >> 33)) * 0xC4CEB9FE1A85EC53u;
+  return static_cast<double>((bits ^ (bits >> 33)) >> 11) * 0x1.0p-53;
+}
+
 }  // namespace
 
-OverheadBudget::OverheadBudget(double share) : share_(std::clamp(share, 0.0001, 1.0)) {}
+OverheadBudget::OverheadBudget(double share, uint64_t seed)
+    : share_(std::clamp(share, 0.0001, 1.0)), seed_(seed) {}
 
 double OverheadBudget::earned_at(int64_t now_ns) const {
   const double earned = earned_ns_ + share_ * static_cast<double>(now_ns - counted_ns_);
-  return std::min(earned, std::max(share_ * static_cast<double>(kSavings_ns), needed_ns()));
+  return std::min(earned, std::max(share_ * static_cast<double>(kSavings_ns), wanted_ns()));
 }
 
 // What must have been earned when the next phase begins; it earns some itself.
 double OverheadBudget::needed_ns() const {
   return switching_ns_ + (rate_ - share_) * static_cast<double>(phase_ns());
 }
+
+// When the next phase begins.
+double OverheadBudget::wanted_ns() const { return (1 + reserve_) * needed_ns(); }
 
 int64_t OverheadBudget::phase_ns() const {
   if (is_first_) return kFirst_ns;
@@ -39,7 +51,7 @@ int64_t OverheadBudget::phase_ns() const {
 
 int64_t OverheadBudget::next_begin_ns() const {
   if (is_first_ || stays_since_ns_) return not_before_ns_;
-  const double wait = std::max(0.0, (needed_ns() - earned_ns_) / share_);
+  const double wait = std::max(0.0, (wanted_ns() - earned_ns_) / share_);
   return std::max(not_before_ns_, counted_ns_ + static_cast<int64_t>(wait) + 1);
 }
 
@@ -59,6 +71,7 @@ void OverheadBudget::spend(int64_t now_ns, int64_t attached_ns, const PhaseCost&
   switching_ns_ = is_first_ ? switching : follow(switching_ns_, switching);
   rate_ = is_first_ ? rate : follow(rate_, rate);
   is_first_ = false;
+  reserve_ = random_share(seed_, ++phases_);
   retry_ns_ = kFirstRetry_ns;
   not_before_ns_ = now_ns + kShortestPause_ns;
 }

@@ -6,8 +6,9 @@
 
 // When to record and for how long, so that what recording costs the program stays within a share of
 // its time. Time earns the share, phases spend what they cost, and a phase begins when enough for
-// it has been earned; only the first, at the start of a session, is taken on credit. Pure: times
-// are the session's, costs are measured elsewhere. One thread.
+// it has been earned; only the first, at the start of a session, is taken on credit. Pauses differ
+// in length by chance, so that phases do not fall in step with what the program repeats. Pure:
+// times are the session's, costs are measured elsewhere. One thread.
 namespace gpufl::capture {
 
 // What a phase made the program wait for.
@@ -37,8 +38,8 @@ class OverheadBudget {
   static constexpr int64_t kFirstRetry_ns = 10 * kSecond_ns;
   static constexpr int64_t kLastRetry_ns = 600 * kSecond_ns;
 
-  // `share`: 0.02 for two percent. Kept within 0.0001 and 1.
-  explicit OverheadBudget(double share);
+  // `share`: 0.02 for two percent. Kept within 0.0001 and 1. `seed`: of the lengths of pauses.
+  explicit OverheadBudget(double share, uint64_t seed = 0);
 
   // The earliest time at which the next phase may begin; in the past: now.
   int64_t next_begin_ns() const;
@@ -61,8 +62,14 @@ class OverheadBudget {
  private:
   double earned_at(int64_t now_ns) const;
   double needed_ns() const;
+  double wanted_ns() const;
 
   const double share_;
+  const uint64_t seed_;
+  uint64_t phases_ = 0;
+  // Of what a phase needs, earned before it begins: what is left over shortens the next pause, so
+  // that pauses are as long as without it on average.
+  double reserve_ = 0;
   bool is_first_ = true;
   double earned_ns_ = 0;  // as of `counted_ns_`; negative: a debt
   int64_t counted_ns_ = 0;

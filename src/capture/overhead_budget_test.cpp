@@ -176,6 +176,26 @@ TEST(OverheadBudget, OddNumbersBreakNothing) {
   }
 }
 
+// Phases that fell in step with a program that repeats itself would always see the same of it.
+TEST(OverheadBudget, PausesDifferInLengthAndAreAsLongOnAverage) {
+  std::vector<int64_t> begins;
+  for (const uint64_t seed : {1, 2}) {
+    OverheadBudget budget(0.02, seed);
+    const History run = simulate(budget, Program{}, 3600 * kSecond);
+    double shortest = 1e18, longest = 0;
+    for (size_t i = 2; i < run.phases.size(); ++i) {
+      const auto pause = static_cast<double>(run.phases[i].begin_ns - run.phases[i - 1].end_ns);
+      shortest = std::min(shortest, pause);
+      longest = std::max(longest, pause);
+    }
+    EXPECT_GT(longest, 5 * shortest);
+    // 240 ms each, of which 20 are earned a second.
+    EXPECT_NEAR(static_cast<double>(run.phases.size()), 300, 6);
+    begins.push_back(run.phases[10].begin_ns);
+  }
+  EXPECT_NE(begins[0], begins[1]);
+}
+
 // What a deep scope costs is not the budget's, but what follows keeps its distance.
 TEST(OverheadBudget, RestsWithoutSpending) {
   OverheadBudget budget(0.02);

@@ -42,7 +42,7 @@ std::string percent(double share) {
 }  // namespace
 
 PhasePacer::PhasePacer(const Parts& parts) : parts_(parts), is_paused_(parts.begins_paused) {
-  if (parts.budget > 0) budget_.emplace(parts.budget);
+  if (parts.budget > 0) budget_.emplace(parts.budget, parts.seed);
   engine_ = next_turn_engine_ = resting_engine();
   if (is_paused_) parts_.windows.refuse(paused_by_hand());
   if (const auto phase = parts.recording.phase()) {

@@ -66,6 +66,7 @@ class PhasePacer {
     bool begins_paused;       // until it is resumed by hand
     // How long the vendors' libraries are waited for.
     std::chrono::milliseconds patience = GpuRecording::kPatience;
+    uint64_t seed = 0;  // of the budget's pauses
   };
   // Whether a session like that needs one at all.
   static bool is_needed(double budget, std::string_view engine) {

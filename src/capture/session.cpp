@@ -95,7 +95,8 @@ struct Running {
       pacer.emplace(PhasePacer::Parts{recording, collector, *instruments.deep, deep_windows,
                                       [this] { return gpu_utilization(sampler.board(), now()); },
                                       config.overhead_budget, instruments.engine,
-                                      !recording.phase().has_value()});
+                                      !recording.phase().has_value(), GpuRecording::kPatience,
+                                      static_cast<uint64_t>(base::wall_ns())});
     }
     if (watches_utilization() && !instruments.health) {
       instruments.notes.push_back({"deep_when", deep_windows.options().when->text, "off",

@@ -182,6 +182,7 @@ class Task {
     options.recorded_wall_ns = session_.header().start_wall_ns;
     options.enabled = options.enabled && session_.header().source_text;
     const bool keeps_text = options.enabled;
+    const uint64_t max_bytes = options.max_bytes;
     symbols::SourceLines lines(std::move(options));
     for (const KernelCode& code : file_.kernels) {
       std::vector<bool> is_users;
@@ -194,11 +195,12 @@ class Task {
         }
       }
     }
-    file_.sources = lines.collect().sources;
-    if (keeps_text) find_origins();
+    auto outcome = lines.collect();
+    file_.sources = std::move(outcome.sources);
+    if (keeps_text) find_origins(lines, max_bytes - std::min(max_bytes, outcome.bytes));
   }
 
-  void find_origins() {
+  void find_origins(const symbols::SourceLines& lines, uint64_t bytes_left) {
     std::set<std::string> files;
     for (const KernelCode& code : file_.kernels) {
       for (const std::string& file : code.files) {
@@ -206,6 +208,7 @@ class Task {
       }
     }
     file_.origins = disassembly::find_origins(files);
+    withhold_text(file_.origins, lines, bytes_left);
   }
 
   const format::SessionReader& session_;

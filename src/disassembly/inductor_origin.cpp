@@ -118,4 +118,19 @@ std::vector<CompiledOrigin> find_origins(const std::set<std::string>& kernels) {
   return origins;
 }
 
+void withhold_text(std::vector<CompiledOrigin>& origins, const symbols::SourceLines& sources,
+                   uint64_t max_bytes) {
+  for (CompiledOrigin& origin : origins) {
+    const bool is_excluded = sources.is_excluded(origin.file);
+    for (OriginPlace& place : origin.places) {
+      const uint64_t bytes = place.code.size() + 1;
+      if (is_excluded || sources.is_excluded(place.file) || bytes > max_bytes) {
+        place.code.clear();
+      } else {
+        max_bytes -= bytes;
+      }
+    }
+  }
+}
+
 }  // namespace gpufl::disassembly

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "symbols/source_lines.hpp"
+
 // What torch.compile says of a kernel that it wrote: Inductor's file of the kernel has no word of
 // it, but the file that calls the kernel, in the same cache, has a comment. Reads a bounded part of
 // the cache's folder. Any thread.
@@ -34,5 +36,10 @@ std::vector<CompiledOrigin> origins_in(std::string_view text, const std::set<std
 
 // The same from all files of the caches that the kernels' files lie in.
 std::vector<CompiledOrigin> find_origins(const std::set<std::string>& kernels);
+
+// Lines that the compiler quotes are text of the program as much as its files: takes those out that
+// `sources` may not keep, and what goes beyond `max_bytes`.
+void withhold_text(std::vector<CompiledOrigin>& origins, const symbols::SourceLines& sources,
+                   uint64_t max_bytes);
 
 }  // namespace gpufl::disassembly

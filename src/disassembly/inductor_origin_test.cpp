@@ -57,5 +57,23 @@ TEST(InductorOriginTest, TheCacheOfAKernelsFileIsSearched) {
   EXPECT_TRUE(find_origins({"/nowhere/aa/" + kMul}).empty());
 }
 
+TEST(InductorOriginTest, TextThatIsNotToBeKeptIsNot) {
+  const std::string cache = "/tmp/torchinductor_me/aa/";
+  const auto text_of = [&](symbols::SourceOptions options, uint64_t max_bytes) {
+    auto origins = origins_in(kText, {cache + kMul});
+    withhold_text(origins, symbols::SourceLines(std::move(options)), max_bytes);
+    EXPECT_EQ(origins.at(0).places.at(0).line, 12);
+    EXPECT_EQ(origins[0].operators, "aten.mul, aten.sum");
+    return origins[0].places[0].code;
+  };
+  symbols::SourceOptions excluded, cache_excluded;
+  excluded.excluded_roots = {"/home/me"};
+  cache_excluded.excluded_roots = {"/tmp/torchinductor_me"};
+  EXPECT_EQ(text_of({}, 21), "");
+  EXPECT_EQ(text_of({}, 22), "inner = (a * b).sum()");
+  EXPECT_EQ(text_of(excluded, 1000), "");
+  EXPECT_EQ(text_of(cache_excluded, 1000), "");
+}
+
 }  // namespace
 }  // namespace gpufl::disassembly

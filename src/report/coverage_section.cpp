@@ -106,12 +106,15 @@ void write_coverage(Page& page, const SessionSummary& summary) {
     page.field("program counter samples", samples);
   }
   if (ledger.launches_held.value_or(0) > 0) {
-    page.field(
-        "launches held",
-        fmt::format("{} while a window opened or closed, {} in total, {} at most",
-                    text::count(*ledger.launches_held),
+    std::string held =
+        fmt::format("{}, {} in total, {} at most", text::count(*ledger.launches_held),
                     text::duration(static_cast<double>(ledger.launches_held_ns.value_or(0))),
-                    text::duration(static_cast<double>(ledger.longest_hold_ns.value_or(0)))));
+                    text::duration(static_cast<double>(ledger.longest_hold_ns.value_or(0))));
+    if (const uint64_t at_window_ns = ledger.longest_window_hold_ns.value_or(0)) {
+      held += fmt::format("; {} at most by a window",
+                          text::duration(static_cast<double>(at_window_ns)));
+    }
+    page.field("launches held", held);
   }
 }
 
@@ -129,10 +132,10 @@ std::string samples_text(const format::Ledger& ledger) {
   return text;
 }
 
-Json estimate_json(const analysis::Estimate& estimate, std::string_view clusters) {
+Json estimate_json(const analysis::Estimate& estimate, std::string_view pieces) {
   Json json = Json::object();
   json.set("value", estimate.value).set("low", estimate.low).set("high", estimate.high);
-  return json.set(clusters, estimate.clusters);
+  return json.set(pieces, estimate.pieces);
 }
 
 Json coverage_json(const analysis::Coverage& coverage) {

@@ -66,6 +66,20 @@ TEST(CoverageSection, TotalsAreThoseOfThePhasesAndSharesAreEstimates) {
   EXPECT_TRUE(has(text, "of 10.00 s recorded")) << text;
 }
 
+// All kinds of them, which the ledger counts as one.
+TEST(CoverageSection, LaunchesAreHeldNotOnlyByWindows) {
+  TestSession session = budgeted(3);
+  format::Ledger& ledger = *session.data.summary.ledger;
+  ledger.launches_held = 7;
+  ledger.launches_held_ns = 186'600'000;
+  ledger.longest_hold_ns = 166'400'000;
+  ledger.longest_window_hold_ns = 3'100'000;
+  const std::string text = text_of(session.finish());
+  EXPECT_TRUE(has(text, "7, 186.6 ms in total, 166.4 ms at most")) << text;
+  EXPECT_TRUE(has(text, "3.100 ms")) << text;
+  EXPECT_FALSE(has(text, "while a window opened")) << text;
+}
+
 TEST(CoverageSection, OfTwoPhasesTheShareOfTheRunIsUnknown) {
   const std::string text = text_of(budgeted(2).finish());
   EXPECT_TRUE(has(text, "Shares of the whole run are unknown: at least 3 phases")) << text;

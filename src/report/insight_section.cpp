@@ -20,8 +20,10 @@ constexpr size_t kShownEvidence = 2;
 
 std::string gain_text(const Insight& insight) {
   if (!insight.gain_ns) return {};
-  return fmt::format("{} ({})", text::duration(*insight.gain_ns),
-                     text::percent(insight.gain_share));
+  const bool is_of_session = insight.gain_of == "session";
+  return fmt::format("{} ({}{}{})", text::duration(*insight.gain_ns),
+                     text::percent(insight.gain_share), is_of_session ? "" : " of ",
+                     is_of_session ? "" : insight.gain_of);
 }
 
 // Advice begins with what to do; the reasons follow.

@@ -63,6 +63,7 @@ Json to_json(const analysis::Insight& insight) {
   json.set("severity", to_string(insight.severity)).set("title", insight.title);
   json.set("detail", insight.detail).set("advice", insight.advice);
   json.set("gain_ns", json_optional(insight.gain_ns)).set("gain_share", insight.gain_share);
+  json.set("gain_of", insight.gain_of);
   json.set("estimate", insight.estimate).set("confidence", to_string(insight.confidence));
   json.set("evidence", json_array(insight.evidence,
                                   [](const analysis::Evidence& entry) { return to_json(entry); }));

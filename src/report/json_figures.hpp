@@ -95,8 +95,8 @@ base::Json ledger_json(const analysis::SessionSummary& summary);
 base::Json coverage_json(const analysis::Coverage& coverage);
 base::Json coverage_json(const SessionReport& report);  // also by engine
 base::Json deep_windows_json(const analysis::SessionSummary& summary);
-// `clusters`: "phases", "windows".
-base::Json estimate_json(const analysis::Estimate& estimate, std::string_view clusters);
+// `pieces`: "phases", "windows".
+base::Json estimate_json(const analysis::Estimate& estimate, std::string_view pieces);
 // A `device` line, and what its multiprocessors have where that is known.
 base::Json device_line_json(const base::Json& device);
 base::Json gpu_time_json(const analysis::Overview& overview);

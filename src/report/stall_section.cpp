@@ -148,6 +148,10 @@ void write_stalls(Page& page, const SessionReport& report, size_t top, Detail de
   page.table(table);
   if (detail == Detail::Brief) return;
   write_more(page, all, table.rows.size());
+  if (stalls.no_shares_because) {
+    page.paragraph(2, "Shares of the run are unknown: " + *stalls.no_shares_because + ".",
+                   Tone::Plain, 2);
+  }
   write_meanings(page, stalls, table.rows.size());
   write_scope_samples(page, stalls);
 }

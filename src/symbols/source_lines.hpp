@@ -39,10 +39,11 @@ class SourceLines {
     uint64_t beyond = 0;    // files left out because the limit was reached
   };
   Outcome collect() const;
+  // Whether no text of that file is to be kept, wherever it was read.
+  bool is_excluded(const std::filesystem::path& file) const;
 
  private:
   std::filesystem::path find(const std::string& file) const;  // empty: not there
-  bool is_excluded(const std::filesystem::path& file) const;
   // Takes the wanted lines of one file, each run of them as a copy of `pattern`. False: no room.
   bool take(const std::set<int64_t>& wanted, SourceText pattern,
             const std::vector<std::string_view>& lines, Outcome& outcome) const;

@@ -32,7 +32,8 @@ class Insight:
     detail: str
     advice: str
     gain_ns: float | None  # None: what it would save cannot be told
-    gain_share: float  # of the session's time
+    gain_share: float  # of gain_of's time
+    gain_of: str  # "session", or "what was recorded" where that is only a part of it
     estimate: str  # how the gain was estimated
     confidence: str  # "high", "medium", "low"
     evidence: tuple[Evidence, ...]

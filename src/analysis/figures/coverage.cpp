@@ -7,6 +7,7 @@
 
 #include "analysis/figures/phases.hpp"
 #include "analysis/figures/recorded_time.hpp"
+#include "analysis/math/pause_weights.hpp"
 #include "analysis/session/selection.hpp"
 #include "text/units.hpp"
 
@@ -18,11 +19,10 @@ Interval whole_of(const SessionData& session, const AnalysisOptions& options) {
   return {std::max<int64_t>(window.start, 0), std::min(window.end, session.summary.duration_ns)};
 }
 
-// What kernels of each name took of each cluster, as sums over clusters.
+// What kernels of each name took of each phase, as sums over phases.
 class KernelSums {
  public:
-  explicit KernelSums(const Tables& tables)
-      : tables_(tables), in_cluster_(tables.names.size() + 1) {}
+  explicit KernelSums(const Tables& tables) : tables_(tables), in_phase_(tables.names.size() + 1) {}
 
   void add(size_t kernel_row) {
     const uint32_t name =
@@ -30,31 +30,52 @@ class KernelSums {
                            static_cast<uint32_t>(tables_.names.size()));
     const auto duration_ns =
         static_cast<double>(std::max<int64_t>(0, tables_.kernels.duration[kernel_row]));
-    if (in_cluster_[name] == 0) names_.push_back(name);
-    in_cluster_[name] += duration_ns;
+    if (in_phase_[name] == 0) names_.push_back(name);
+    in_phase_[name] += duration_ns;
     kernel_ns_ += duration_ns;
   }
-  void end_cluster(double length_ns) {
-    for (const uint32_t name : names_) {
-      of_kernels[name].add(in_cluster_[name], kernel_ns_);
-      of_time[name].add(in_cluster_[name], length_ns);
-      in_cluster_[name] = 0;
+  void end_phase(const Interval& phase, const ByPauseRule& stands_for_ns) {
+    const auto length_ns = static_cast<double>(phase.length());
+    Cluster cluster;
+    Piece of_kernels{0, kernel_ns_}, of_time{0, length_ns};
+    for (size_t rule = 0; rule < kPauseRules; ++rule) {
+      cluster.seen[rule] = length_ns / std::max(length_ns, stands_for_ns[rule]);
+      of_kernels.weight[rule] = of_time.weight[rule] = stands_for_ns[rule] / length_ns;
     }
-    kernels.add(kernel_ns_);
-    time.add(length_ns);
+    kernels.add(cluster, {&of_kernels, 1});
+    time.add(cluster, {&of_time, 1});
+    for (const uint32_t name : names_) {
+      of_kernels.part = of_time.part = in_phase_[name];
+      shares[name].add(kernels, cluster, {&of_kernels, 1});
+      times[name].add(time, cluster, {&of_time, 1});
+      in_phase_[name] = 0;
+    }
     names_.clear();
     kernel_ns_ = 0;
   }
 
   WholeSums kernels, time;
-  std::map<uint32_t, PartSums> of_kernels, of_time;  // by name
+  std::map<uint32_t, PartSums> shares, times;  // by name
 
  private:
   const Tables& tables_;
-  std::vector<double> in_cluster_;  // by name
-  std::vector<uint32_t> names_;     // that are in it
+  std::vector<double> in_phase_;  // by name
+  std::vector<uint32_t> names_;   // that are in it
   double kernel_ns_ = 0;
 };
+
+// Those that nobody asked for: what the run is judged by.
+Intervals phases_of_the_budget(const SessionData& session, const AnalysisOptions& options) {
+  const Intervals asked = asked_phases(session);
+  Intervals phases;
+  for (const Interval& phase : recorded_spans(session, options)) {
+    const bool is_asked = std::any_of(asked.begin(), asked.end(), [&](const Interval& one) {
+      return one.start < phase.end && phase.start < one.end;
+    });
+    if (!is_asked) phases.push_back(phase);
+  }
+  return phases;
+}
 
 }  // namespace
 
@@ -82,37 +103,30 @@ Figure<std::map<uint32_t, KernelEstimate>> kernel_estimates(const SessionData& s
                                                             const AnalysisOptions& options) {
   const Coverage covered = coverage(session, options);
   if (!covered.is_budgeted) return Unknown{"it was not recorded within a budget", ""};
-  const Intervals recorded = recorded_spans(session, options);
   const Selection selection(session.tables, options);
   const Kernels& kernels = session.tables.kernels;
-  const Intervals asked = asked_phases(session);
-  const auto is_asked = [&](const Interval& phase) {
-    return std::any_of(asked.begin(), asked.end(), [&](const Interval& one) {
-      return one.start < phase.end && phase.start < one.end;
-    });
-  };
+  const Intervals phases = phases_of_the_budget(session, options);
+  const auto stands_for_ns = time_stood_for(phases, {whole_of(session, options)});
   KernelSums sums(session.tables);
   size_t row = 0;
-  for (const Interval& phase : recorded) {
-    if (is_asked(phase)) continue;
-    while (row < kernels.rows() && kernels.start[row] < phase.start) ++row;
-    for (; row < kernels.rows() && kernels.start[row] < phase.end; ++row) {
-      if (kernels.start[row] >= phase.start && selection.includes(kernels, row)) sums.add(row);
+  for (size_t i = 0; i < phases.size(); ++i) {
+    while (row < kernels.rows() && kernels.start[row] < phases[i].start) ++row;
+    for (; row < kernels.rows() && kernels.start[row] < phases[i].end; ++row) {
+      if (selection.includes(kernels, row)) sums.add(row);
     }
-    sums.end_cluster(static_cast<double>(phase.length()));
+    sums.end_phase(phases[i], stands_for_ns[i]);
   }
-  if (sums.kernels.clusters < kMinClusters) {
+  const RatioEstimator shares(sums.kernels), times(sums.time);
+  if (!shares.is_known() || !times.is_known()) {
     return Unknown{"at least " + std::to_string(kMinClusters) + " phases with kernels are needed",
                    "record for longer"};
   }
-  const RatioEstimator shares(sums.kernels, covered.share());
-  const RatioEstimator times(sums.time, covered.share());
   std::map<uint32_t, KernelEstimate> estimates;
-  for (const auto& [name, part] : sums.of_kernels) {
+  for (const auto& [name, part] : sums.shares) {
     KernelEstimate& estimate = estimates[name];
     estimate.share = *shares.of(part);
     estimate.share.high = std::min(estimate.share.high, 1.0);
-    estimate.total_ns = times.of(sums.of_time[name])->times(static_cast<double>(covered.whole_ns));
+    estimate.total_ns = times.of(sums.times[name])->times(static_cast<double>(covered.whole_ns));
   }
   return estimates;
 }

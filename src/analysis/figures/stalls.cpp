@@ -4,97 +4,30 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/code/kernel_name.hpp"
 #include "analysis/figures/missing.hpp"
 #include "analysis/figures/sample_rows.hpp"
-#include "analysis/figures/sample_windows.hpp"
 #include "analysis/figures/scope_shares.hpp"
+#include "analysis/figures/window_sums.hpp"
 #include "symbols/demangle.hpp"
 
 namespace gpufl::analysis {
 namespace {
 
-struct WindowSample {
-  int64_t window = 0;
-  int64_t device = -1;
-  uint32_t function = 0, stall = 0;
-  uint64_t samples = 0;
-  bool is_deep = false;
-};
-
-// Sums over windows.
-struct FunctionSums {
-  WholeSums whole;                            // of its own samples
-  PartSums of_all;                            // of those of all functions, without deep windows
-  std::map<std::string, PartSums> of_stalls;  // of its own
-};
-
-class WindowSums {
- public:
-  WindowSums(const SessionData& session, const AnalysisOptions& options)
-      : rows_(session.tables, options) {
-    const SampleWindows windows(session);
-    std::vector<WindowSample> samples;
-    rows_.visit([&](const SampleRow& row) {
-      if (row.is_not_issued) return;
-      samples.push_back({windows.start_of(row), row.device, row.function, row.stall, row.samples,
-                         windows.stretch_of(row) != 0});
-    });
-    // GPUs are sampled in windows of their own.
-    const auto key = [](const WindowSample& sample) {
-      return std::pair(sample.window, sample.device);
-    };
-    std::stable_sort(samples.begin(), samples.end(),
-                     [&](const auto& a, const auto& b) { return key(a) < key(b); });
-    for (size_t begin = 0; begin < samples.size();) {
-      size_t end = begin;
-      while (end < samples.size() && key(samples[end]) == key(samples[begin])) ++end;
-      add_window({samples.data() + begin, end - begin}, samples[begin].is_deep);
-      begin = end;
-    }
-  }
-
-  WholeSums all;
-  std::unordered_map<uint32_t, FunctionSums> functions;
-
- private:
-  void add_window(std::span<const WindowSample> samples, bool is_deep) {
-    std::map<uint32_t, std::map<uint32_t, uint64_t>> by_function;
-    uint64_t total = 0;
-    for (const WindowSample& sample : samples) {
-      by_function[sample.function][sample.stall] += sample.samples;
-      total += sample.samples;
-    }
-    if (!is_deep) all.add(static_cast<double>(total));
-    for (const auto& [function, stalls] : by_function) {
-      uint64_t own = 0;
-      for (const auto& [stall, count] : stalls) own += count;
-      FunctionSums& sums = functions[function];
-      sums.whole.add(static_cast<double>(own));
-      if (!is_deep) sums.of_all.add(static_cast<double>(own), static_cast<double>(total));
-      for (const auto& [stall, count] : stalls) {
-        sums.of_stalls[rows_.reason(stall)].add(static_cast<double>(count),
-                                                static_cast<double>(own));
-      }
-    }
-  }
-
-  SampleRows rows_;
-};
-
-Estimate stall_share(uint64_t part, uint64_t total, const std::optional<Estimate>& of_windows,
+// Where windows differ less than samples by chance, or too few of them tell how much they do, the
+// interval is that of as many samples.
+Estimate stall_share(double share, double samples, const std::optional<Estimate>& of_windows,
                      uint64_t windows) {
-  Estimate share = binomial_estimate(part, total);
-  share.clusters = windows;
+  Estimate estimate = binomial_estimate(share, std::max(samples, 1.0));
+  estimate.pieces = windows;
   if (of_windows) {
-    share.low = std::min(share.low, of_windows->low);
-    share.high = std::min(1.0, std::max(share.high, of_windows->high));
+    estimate.low = std::min(estimate.low, of_windows->low);
+    estimate.high = std::min(1.0, std::max(estimate.high, of_windows->high));
   }
-  return share;
+  return estimate;
 }
 
 std::string top_reason(const StallCounts& stalls) {
@@ -136,14 +69,17 @@ SampledFunction function_of(const std::vector<const KernelStalls*>& parts, const
   for (auto& [reason, count] : stalls) {
     if (function.samples == 0) break;
     const auto found = sums.of_stalls.find(reason);
-    const std::optional<Estimate> estimate =
-        found == sums.of_stalls.end() ? std::nullopt : of_windows.of(found->second);
+    const PartSums part = found == sums.of_stalls.end() ? PartSums{} : found->second;
+    const double share = sums.whole.sum() <= 0 ? 0 : part.sum() / sums.whole.sum();
     function.stalls.push_back(
         {reason, count,
-         stall_share(count.samples, function.samples, estimate, sums.whole.clusters)});
+         stall_share(share, sums.effective_samples(), of_windows.of(part), sums.whole.pieces())});
   }
   std::stable_sort(function.stalls.begin(), function.stalls.end(),
-                   [](const auto& a, const auto& b) { return a.count.samples > b.count.samples; });
+                   [](const auto& a, const auto& b) {
+                     return std::pair(a.share.value, a.count.samples) >
+                            std::pair(b.share.value, b.count.samples);
+                   });
   for (const auto& [where, counts] : by_pc) {
     function.hottest.push_back({where.first, where.second, samples_of(counts), top_reason(counts)});
   }
@@ -237,25 +173,28 @@ Figure<StallFigures> stall_figures(const SessionData& session, const AnalysisOpt
   all_scopes.scope.clear();
   const std::vector<KernelStalls> parts = kernel_stalls(session.tables, all_scopes);
   if (parts.empty()) return missing_samples(session.summary);
-  const WindowSums sums(session, all_scopes);
+  const WindowSums sums = window_sums(session, all_scopes);
   std::map<uint32_t, std::vector<const KernelStalls*>> by_name;
   for (const KernelStalls& part : parts) by_name[part.name].push_back(&part);
 
   StallFigures figures;
-  figures.windows = sums.all.clusters;
+  figures.windows = sums.all.pieces();
   const RatioEstimator of_all(sums.all);
   for (const auto& [name, its_parts] : by_name) {
     const auto found = sums.functions.find(name);
     const FunctionSums of_function = found == sums.functions.end() ? FunctionSums{} : found->second;
     SampledFunction function = function_of(its_parts, session.tables, of_function, options.top);
-    if (of_function.of_all.sum <= 0 && of_function.whole.sum > 0) {
+    if (!of_function.is_of_run) {
       function.share = Unknown{"it was sampled only while a deep scope or window was open", ""};
     } else if (const auto share = of_all.of(of_function.of_all)) {
       function.share = *share;
       function.share->high = std::min(1.0, share->high);
     } else {
-      function.share = Unknown{
-          "at least " + std::to_string(kMinClusters) + " windows with samples are needed", ""};
+      const bool has_windows = sums.all.pieces() >= kMinClusters;
+      figures.no_shares_because = "at least " + std::to_string(kMinClusters) +
+                                  (has_windows ? " phases or turns" : " windows") +
+                                  " with samples are needed";
+      function.share = Unknown{*figures.no_shares_because, "record for longer"};
     }
     figures.samples += function.samples;
     figures.functions.push_back(std::move(function));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,15 +14,15 @@
 #include "analysis/session/session_data.hpp"
 
 // What warps waited for, by kernel and by scope, from samples of the program counter. They are
-// taken in windows, which are the clusters of all error bars. Pure functions; time is that of
-// sorting the rows.
+// taken in windows, which count by the time of the run that they stand for. Pure functions; time is
+// that of sorting the rows.
 namespace gpufl::analysis {
 
 struct StallShare {
   std::string reason;  // "long_scoreboard"
   StallCount count;
-  // Of the kernel's samples. The wider of two intervals: from how much windows differ, where there
-  // are kMinClusters of them, and that of as many independent samples.
+  // Of the kernel's samples in the run. The wider of two intervals: from how much attachments and
+  // windows differ, where that is known, and that of as many independent samples.
   Estimate share;
 };
 
@@ -37,10 +38,10 @@ struct SampledFunction {
   std::string label, full_name;  // short, and demangled
   uint64_t samples = 0;
   std::map<int64_t, uint64_t> by_device;
-  // Of the samples of the whole run; unknown with fewer than kMinClusters windows, and where a deep
-  // scope asked for all of its samples.
+  // Of the samples of the whole run; unknown with fewer than kMinClusters attachments that are not
+  // all of the run, and where all of its samples were asked for.
   Figure<Estimate> share;
-  std::vector<StallShare> stalls;           // most samples first
+  std::vector<StallShare> stalls;           // largest share first
   std::vector<SampledInstruction> hottest;  // options.top of them, most samples first
 };
 
@@ -55,10 +56,11 @@ struct ScopeSamples {
 };
 
 struct StallFigures {
-  uint64_t samples = 0;                    // that rows tell of
-  uint64_t windows = 0;                    // that have any of them, without those of deep scopes
-  std::vector<SampledFunction> functions;  // most samples first
-  std::vector<ScopeSamples> scopes;        // likewise; empty where the program has no scope
+  uint64_t samples = 0;  // that rows tell of
+  uint64_t windows = 0;  // that have any of them, without those of deep scopes
+  std::optional<std::string> no_shares_because;  // why no function's share is known
+  std::vector<SampledFunction> functions;        // most samples first
+  std::vector<ScopeSamples> scopes;              // likewise; empty where the program has no scope
   uint64_t without_scope = 0;  // samples of functions of which no kernel was traced meanwhile
 };
 

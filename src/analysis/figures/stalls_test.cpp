@@ -50,7 +50,7 @@ TEST(StallFiguresTest, SharesWithTheirErrors) {
   EXPECT_EQ(gemm.samples, 240u);
   ASSERT_TRUE(gemm.share);
   EXPECT_DOUBLE_EQ(gemm.share->value, 0.6);
-  EXPECT_EQ(gemm.share->clusters, 4u);
+  EXPECT_EQ(gemm.share->pieces, 4u);
   // Residuals 0, -10, 0, 10 of 400.
   EXPECT_NEAR(gemm.share->high, 0.6 + 3.182446 * std::sqrt(4.0 / 3 * 200) / 400, 1e-6);
   ASSERT_EQ(gemm.stalls.size(), 2u);
@@ -58,7 +58,7 @@ TEST(StallFiguresTest, SharesWithTheirErrors) {
   EXPECT_EQ(gemm.stalls[0].count.not_issued, 40u);
   // Half in every window: what is left is the error of 240 samples.
   EXPECT_DOUBLE_EQ(gemm.stalls[0].share.value, 0.5);
-  EXPECT_NEAR(gemm.stalls[0].share.high, binomial_estimate(120, 240).high, 1e-12);
+  EXPECT_NEAR(gemm.stalls[0].share.high, binomial_estimate(0.5, 240).high, 1e-12);
   ASSERT_EQ(gemm.hottest.size(), 2u);
   EXPECT_EQ(gemm.hottest[0].samples, 120u);
   EXPECT_EQ(gemm.hottest[0].pc, 16);
@@ -169,8 +169,8 @@ TEST(StallFiguresTest, WindowsThatDifferWidenTheError) {
   const auto found = stall_figures(session.finish(), {});
   const Estimate& share = found->functions[0].stalls[0].share;
   EXPECT_DOUBLE_EQ(share.value, 0.5);
-  EXPECT_LT(share.low, binomial_estimate(200, 400).low - 0.1);
-  EXPECT_EQ(share.clusters, 4u);
+  EXPECT_LT(share.low, binomial_estimate(0.5, 400).low - 0.1);
+  EXPECT_EQ(share.pieces, 4u);
 }
 
 TEST(StallFiguresTest, OfTwoWindowsTheShareOfTheRunIsUnknown) {
@@ -183,7 +183,7 @@ TEST(StallFiguresTest, OfTwoWindowsTheShareOfTheRunIsUnknown) {
   ASSERT_TRUE(found);
   EXPECT_FALSE(found->functions[0].share);
   EXPECT_DOUBLE_EQ(found->functions[0].stalls[0].share.value, 1);
-  EXPECT_EQ(found->functions[0].stalls[0].share.clusters, 2u);
+  EXPECT_EQ(found->functions[0].stalls[0].share.pieces, 2u);
 }
 
 TEST(StallFiguresTest, EachDeviceHasItsOwn) {

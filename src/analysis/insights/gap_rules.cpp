@@ -131,9 +131,9 @@ void tell(const SessionView& view, int64_t device, GapCause cause, GapParts part
       static_cast<double>(count) * (view.thresholds.launch_bound.graph_node_gap_us * 1e3 +
                                     (has_call ? view.recording_ns_per_call() : 0));
   set_gain(insight, std::max(0.0, total - left), view.wall_ns, view.thresholds);
-  insight.title = fmt::format("GPU {} idle × {}: {}{} · {} ({} of session)", device, count,
+  insight.title = fmt::format("GPU {} idle × {}: {}{} · {} ({} of {})", device, count,
                               to_string(cause), where_text(view, parts), text::duration(total),
-                              text::percent(total / static_cast<double>(view.wall_ns)));
+                              text::percent(total / static_cast<double>(view.wall_ns)), view.whole);
   insight.detail = fmt::format(
       "{} of at least {}, {} in total, the longest {}; before the next work the host was: {}",
       text::plural(count, "pause"), text::duration(view.thresholds.idle_gaps.min_gap_us * 1e3),

@@ -249,6 +249,9 @@ TEST(IdleGaps, TimeThatWasNotRecordedIsNoPause) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_NEAR(*found[0].gain_ns, 999.0 * kUs, 1);
   EXPECT_NEAR(found[0].gain_share, 999.0 / 13'000, 1e-9);  // of the 13 ms that were recorded
+  EXPECT_NE(found[0].title.find("(7.7% of what was recorded)"), std::string::npos)
+      << found[0].title;
+  EXPECT_EQ(found[0].gain_of, "what was recorded");
 }
 
 TEST(IdleGaps, WorkOfOtherScopesIsNoPauseOfAScope) {

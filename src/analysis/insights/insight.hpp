@@ -47,8 +47,9 @@ struct Insight {
   std::string advice;  // what to do
   // What doing it would save of the session's time. None: it costs no time that can be told.
   std::optional<double> gain_ns;
-  double gain_share = 0;  // of the session's time
-  std::string estimate;   // how the gain was estimated
+  double gain_share = 0;                 // of the time of `gain_of`
+  std::string_view gain_of = "session";  // or "what was recorded", see SessionView::whole
+  std::string estimate;                  // how the gain was estimated
   Confidence confidence = Confidence::Low;
   std::vector<Evidence> evidence;
 };

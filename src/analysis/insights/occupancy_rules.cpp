@@ -94,9 +94,9 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
     }
     insight.title = fmt::format("Low occupancy of {} · {}, limited by {}", use.label,
                                 text::percent(*config.occupancy), limiter_text(config));
-    insight.detail = fmt::format(
-        "{} in {} ({} of session), {}", text::duration(use.longest.time_ns),
-        text::plural(use.longest.launches, "launch"), text::percent(use.share), shape_text(config));
+    insight.detail = fmt::format("{} in {} ({} of {}), {}", text::duration(use.longest.time_ns),
+                                 text::plural(use.longest.launches, "launch"),
+                                 text::percent(use.share), view.whole, shape_text(config));
     insight.advice = limiter_advice(config);
     insight.evidence.push_back(at_kernel(view, use));
     found.push_back(std::move(insight));
@@ -133,9 +133,9 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
     }
     insight.title = fmt::format("Local memory in {} · {:.0f} bytes per thread", use.label, local);
     insight.detail = fmt::format(
-        "{} of session; {} registers per thread, {}. Local memory holds spilled registers, or "
+        "{} of {}; {} registers per thread, {}. Local memory holds spilled registers, or "
         "arrays that are indexed at run time",
-        text::percent(use.share),
+        text::percent(use.share), view.whole,
         config.registers ? std::to_string(*config.registers) : std::string("an unknown number of"),
         shape_text(config));
     insight.advice =
@@ -159,11 +159,12 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
     set_gain(insight, use.longest.time_ns * idle, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Tail effect in {} · {:.2f} waves, the last {} full", use.label,
                                 waves, text::percent(waves - std::floor(waves)));
-    insight.detail = fmt::format(
-        "{} blocks, and the GPU holds {} at once; {} in total ({} of session), {}",
-        text::count(static_cast<uint64_t>(use.config->blocks())),
-        text::count(static_cast<uint64_t>(*use.blocks_at_once)),
-        text::duration(use.longest.time_ns), text::percent(use.share), shape_text(*use.config));
+    insight.detail =
+        fmt::format("{} blocks, and the GPU holds {} at once; {} in total ({} of {}), {}",
+                    text::count(static_cast<uint64_t>(use.config->blocks())),
+                    text::count(static_cast<uint64_t>(*use.blocks_at_once)),
+                    text::duration(use.longest.time_ns), text::percent(use.share), view.whole,
+                    shape_text(*use.config));
     insight.advice =
         "Choose a grid that is a whole number of waves: another block size, a persistent kernel "
         "with one block for each place, or a split along another dimension (split-K, stream-K).";
@@ -190,9 +191,8 @@ void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
     insight.title =
         fmt::format("Partial wave of {} · {} of {} multiprocessors used", use.label,
                     text::count(static_cast<uint64_t>(use.config->blocks())), *use.compute_units);
-    insight.detail =
-        fmt::format("{} in total ({} of session), {}", text::duration(use.longest.time_ns),
-                    text::percent(use.share), shape_text(*use.config));
+    insight.detail = fmt::format("{} in total ({} of {}), {}", text::duration(use.longest.time_ns),
+                                 text::percent(use.share), view.whole, shape_text(*use.config));
     insight.advice =
         "Use more and smaller blocks, split the work along another dimension, batch several "
         "launches into one, or run independent ones side by side on streams.";

@@ -148,6 +148,7 @@ std::vector<Insight> find_insights(const SessionData& session, const Overview& o
     if (rule.of_session == nullptr) continue;
     std::vector<Insight> found;
     rule.of_session(view, found);
+    for (Insight& insight : found) insight.gain_of = view.whole;
     keep(rule, thresholds, std::move(found), all);
   }
   std::stable_sort(all.begin(), all.end(), comes_before);

@@ -70,8 +70,8 @@ void find_warp_stalls(const SessionView& view, std::vector<Insight>& found) {
     insight.title = fmt::format("Warps of {} stalled: {} in {} of samples", kernel.label,
                                 top->first, text::percent(share));
     insight.detail =
-        fmt::format("{} samples; the kernel takes {} ({} of session)", text::count(kernel.samples),
-                    text::duration(kernel.time_ns), text::percent(kernel.share));
+        fmt::format("{} samples; the kernel takes {} ({} of {})", text::count(kernel.samples),
+                    text::duration(kernel.time_ns), text::percent(kernel.share), view.whole);
     insight.advice = stall_reason(top->first).advice;
     insight.estimate =
         "None: other warps may hide a stall, so samples alone do not show how much ending it "
@@ -100,9 +100,9 @@ void find_thread_divergence(const SessionView& view, std::vector<Insight>& found
                                 kernel.label, active * kWarpThreads);
     insight.detail = fmt::format(
         "{} thread instructions in {} warp instructions: {} of the lanes are active; the kernel "
-        "takes {} of session",
+        "takes {} of {}",
         text::count(static_cast<uint64_t>(*threads)), text::count(static_cast<uint64_t>(*warps)),
-        text::percent(active), text::percent(kernel.share));
+        text::percent(active), text::percent(kernel.share), view.whole);
     insight.advice =
         "Let threads of a warp take the same branch: sort or group similar work, make loop counts "
         "equal, use predication for short branches.";
@@ -126,9 +126,9 @@ void find_uncoalesced_access(const SessionView& view, std::vector<Insight>& foun
                                 kernel.label, *moved / *needed);
     insight.detail = fmt::format(
         "{} sectors of 32 bytes were moved, but {} would be enough; the kernel takes {} of "
-        "session",
+        "{}",
         text::count(static_cast<uint64_t>(*moved)), text::count(static_cast<uint64_t>(*needed)),
-        text::percent(kernel.share));
+        text::percent(kernel.share), view.whole);
     insight.advice =
         "Let neighbouring threads read neighbouring addresses: change the layout (a struct of "
         "arrays) or the order of loops, or go through shared memory.";
@@ -151,9 +151,9 @@ void find_bank_conflicts(const SessionView& view, std::vector<Insight>& found) {
     insight.title = fmt::format("Bank conflicts in {} · {:.1f} times the passes needed",
                                 kernel.label, *taken / *needed);
     insight.detail = fmt::format(
-        "{} passes over shared memory, but {} would be enough; the kernel takes {} of session",
+        "{} passes over shared memory, but {} would be enough; the kernel takes {} of {}",
         text::count(static_cast<uint64_t>(*taken)), text::count(static_cast<uint64_t>(*needed)),
-        text::percent(kernel.share));
+        text::percent(kernel.share), view.whole);
     insight.advice =
         "Pad or swizzle arrays in shared memory, so that threads of a warp use different banks.";
     describe(kernel, view, insight);

@@ -11,6 +11,15 @@
 #include "analysis/session/scope_paths.hpp"
 
 namespace gpufl::analysis {
+namespace {
+
+std::string_view word_for_whole(const Coverage& coverage) {
+  constexpr double kNearlyAll = 0.95;
+  const bool is_part = coverage.whole_ns > 0 && coverage.share() < kNearlyAll;
+  return coverage.is_budgeted || is_part ? "what was recorded" : "session";
+}
+
+}  // namespace
 
 DeviceIdle::DeviceIdle(GapList gaps) : gaps_(std::move(gaps)) {
   int64_t sum = 0;
@@ -41,6 +50,7 @@ SessionView::SessionView(const SessionData& session_in, const Overview& overview
       overview(overview_in),
       thresholds(thresholds_in),
       wall_ns(std::max<int64_t>(1, overview_in.recorded_ns)),
+      whole(word_for_whole(overview_in.coverage)),
       selection(session_in.tables, overview_in.options),
       scope_paths_(session_in.scope_paths(overview_in.options)) {}
 

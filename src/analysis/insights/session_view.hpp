@@ -56,6 +56,8 @@ class SessionView {
   const Thresholds& thresholds;
   // How long work was recorded: what shares are of. At least 1.
   const int64_t wall_ns;
+  // What that is called: "session", or "what was recorded" where that is only a part of it.
+  const std::string_view whole;
 
   const Selection selection;  // rows that the overview's options ask for
 

@@ -45,9 +45,9 @@ Insight other_lines(const SessionView& view, const std::vector<SyncLine>& lines,
   }
   const double blocked = static_cast<double>(blocked_ns);
   const double share = blocked / static_cast<double>(view.wall_ns);
-  insight.title = fmt::format("Waits × {} at {} · {} ({} of session)", waits,
+  insight.title = fmt::format("Waits × {} at {} · {} ({} of {})", waits,
                               text::plural(lines.size() - first, "more line"),
-                              text::brief_duration(blocked), text::percent(share));
+                              text::brief_duration(blocked), text::percent(share), view.whole);
   insight.detail =
       fmt::format("{} blocked across {} at lines that wait less than those listed separately",
                   text::brief_duration(blocked), text::plural(waits, "call"));
@@ -90,8 +90,8 @@ void find_sync_attribution(const SessionView& view, std::vector<Insight>& found)
           fmt::format("{} at {}: work of the stream waits for an event, and the host continues",
                       text::plural(count, "call"), line.site->text);
     } else {
-      insight.title = fmt::format("{} · {} ({} of session)", what, text::brief_duration(blocked),
-                                  text::percent(share));
+      insight.title = fmt::format("{} · {} ({} of {})", what, text::brief_duration(blocked),
+                                  text::percent(share), view.whole);
       insight.detail = fmt::format("{} blocked across {} at {}", text::brief_duration(blocked),
                                    text::plural(count, "call"), line.site->text);
     }

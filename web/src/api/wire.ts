@@ -1109,6 +1109,8 @@ export interface components {
       /** @description null: none can be told. */
       gain_ns: number | null;
       gain_share: number;
+      /** @enum {string} */
+      gain_of: "session" | "what was recorded";
       /** @description How the gain was estimated. */
       estimate: string;
       /** @enum {string} */

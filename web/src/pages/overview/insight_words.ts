@@ -69,15 +69,16 @@ export interface Gain {
   more: string;
 }
 
-export function gainOf({ gain_ns, gain_share, confidence }: Insight): Gain | null {
+export function gainOf({ gain_ns, gain_share, gain_of, confidence }: Insight): Gain | null {
   if (gain_ns === null) return null;
   // Of a share that rounds to nothing, the time says more.
   if (gain_share < LEAST_SHARE) {
     return { text: `−${duration(gain_ns)}`, more: `${confidence} confidence` };
   }
+  const whole = gain_of === "session" ? "" : ` of ${gain_of}`;
   return {
     text: `−${percent(gain_share)}`,
-    more: `${duration(gain_ns)}, ${confidence} confidence`,
+    more: `${duration(gain_ns)}${whole}, ${confidence} confidence`,
   };
 }
 

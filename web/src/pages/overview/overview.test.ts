@@ -134,6 +134,7 @@ describe("insights", () => {
     advice: "Use a graph.",
     gain_ns: 126e6,
     gain_share: 0.482,
+    gain_of: "session",
     estimate: "",
     confidence: "medium",
     evidence: [{ text: "a", kernel: "f<int>", start_ns: 1_000_000, end_ns: 2_000_000 }],

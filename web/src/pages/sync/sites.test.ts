@@ -13,6 +13,7 @@ function insight(rule: string, severity: Insight["severity"], line: number): Ins
     advice: "",
     gain_ns: null,
     gain_share: 0,
+    gain_of: "session",
     estimate: "",
     confidence: "high",
     evidence: [{ text: "", file: "/a/train.py", line, start_ns: 10 * line, end_ns: 20 * line }],
