@@ -24,11 +24,18 @@ function isTyping(target: EventTarget | null): boolean {
   return target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
+// What keys do is not changed by Caps Lock.
+export function keyOf(event: Pick<KeyboardEvent, "key" | "shiftKey" | "getModifierState">): string {
+  const { key } = event;
+  if (key.length !== 1 || !event.getModifierState("CapsLock")) return key;
+  return event.shiftKey ? key.toUpperCase() : key.toLowerCase();
+}
+
 function pressed(event: KeyboardEvent): string {
   const isMod = event.ctrlKey || event.metaKey;
-  if (isMod) return `Mod+${event.key}`;
+  if (isMod) return `Mod+${keyOf(event)}`;
   // Letters are other letters with Shift already.
-  return event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
+  return event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : keyOf(event);
 }
 
 function onKeyDown(event: KeyboardEvent): void {
