@@ -10,6 +10,7 @@ import { KeyHelp } from "../widgets/key_help";
 import { SessionFrame } from "./session_frame";
 
 const Sessions = lazy(() => import("./sessions/sessions"));
+const Run = lazy(() => import("./run/run"));
 const Fleet = lazy(() => import("./fleet/fleet"));
 const Compare = lazy(() => import("./compare/compare"));
 
@@ -24,6 +25,7 @@ export function App() {
               <Redirect to="/sessions" replace />
             </Route>
             <Route path="/sessions" component={Sessions} />
+            <Route path="/runs/:run" component={Run} />
             <Route path="/fleet" component={Fleet} />
             <Route path="/compare" component={Compare} />
             <Route path="/s/:session/*?">
