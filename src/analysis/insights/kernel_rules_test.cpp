@@ -204,7 +204,10 @@ TEST(WarpStalls, TheMainReason) {
           {kSelected, 600}});
   const auto found = of_rule(one_kernel(program, config_of(10'000, 8)), "warp_stalls");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "Warps of custom stalled: long_scoreboard in 40.0% of samples");
+  EXPECT_EQ(
+      found[0].title,
+      "Warps of custom stalled in 40.0% of samples: waits for data from global or local memory "
+      "or a texture");
   EXPECT_NE(found[0].advice.find("global or local memory"), std::string::npos);
 }
 

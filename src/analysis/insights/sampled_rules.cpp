@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,6 +49,15 @@ void estimate(const SampledKernel& kernel, const SessionView& view, std::optiona
   insight.confidence = Confidence::Medium;
 }
 
+// What the reason means, to stand in a sentence; of one that is not known its name.
+std::string reason_words(std::string_view reason) {
+  std::string words(stall_reason(reason).meaning);
+  if (words.empty()) return std::string(reason);
+  if (words.back() == '.') words.pop_back();
+  words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
+  return words;
+}
+
 }  // namespace
 
 void find_warp_stalls(const SessionView& view, std::vector<Insight>& found) {
@@ -67,11 +78,11 @@ void find_warp_stalls(const SessionView& view, std::vector<Insight>& found) {
     const double share = *kernel.stall_share({top->first});
     if (share < limits.min_stall_share) continue;
     Insight insight;
-    insight.title = fmt::format("Warps of {} stalled: {} in {} of samples", kernel.label,
-                                top->first, text::percent(share));
-    insight.detail =
-        fmt::format("{} samples; the kernel takes {} ({} of {})", text::count(kernel.samples),
-                    text::duration(kernel.time_ns), text::percent(kernel.share), view.whole);
+    insight.title = fmt::format("Warps of {} stalled in {} of samples: {}", kernel.label,
+                                text::percent(share), reason_words(top->first));
+    insight.detail = fmt::format("{}: {} samples; the kernel takes {} ({} of {})", top->first,
+                                 text::count(kernel.samples), text::duration(kernel.time_ns),
+                                 text::percent(kernel.share), view.whole);
     insight.advice = stall_reason(top->first).advice;
     insight.estimate =
         "None: other warps may hide a stall, so samples alone do not show how much ending it "

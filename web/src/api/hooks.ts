@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers of the API for components. What is being computed is asked for again until it is there.
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { ask, type Answer, type Parameters, Problem } from "./client";
 import { type Path, sectionPath } from "./paths";
 import type { IndexFrame, Report, SectionName } from "./types";
@@ -66,6 +66,24 @@ export function useApi<T>(
     error: asProblem(query.error),
     retry: () => void query.refetch(),
   };
+}
+
+// Several answers of one path, as far as they are there.
+export function useEach<T>(path: Path<T>, asked: Parameters[]): T[] {
+  return useQueries({
+    queries: asked.map((parameters) => ({
+      queryKey: [path, parameters],
+      queryFn: ({ signal }: { signal: AbortSignal }) => ask<T>(path, parameters, signal),
+      refetchInterval: ({ state }: { state: { data: Answer<T> | undefined } }) =>
+        state.data ? pauseAfter(state.data) : false,
+      retry: false,
+    })),
+    combine: dataOf<T>,
+  });
+}
+
+function dataOf<T>(found: { data: Answer<T> | undefined }[]): T[] {
+  return found.flatMap(({ data }) => (data?.state === "ready" ? [data.data] : []));
 }
 
 // A member of the session's JSON report.

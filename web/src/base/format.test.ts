@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import {
   bytes,
+  columnTime,
   duration,
   exactTime,
   percent,
@@ -22,6 +23,16 @@ describe("format", () => {
     expect(bytes(1536)).toBe("1.5 KiB");
     expect(plural(1, "kernel")).toBe("1 kernel");
     expect(plural(5265, "kernel")).toBe("5,265 kernels");
+  });
+  it("keeps decimal points of a column below one another", () => {
+    const text = (ns: number) => Object.values(columnTime(ns)).join(" ");
+    expect([10_900, 1_060_000, 8_000, 999, 138_712].map(text)).toEqual([
+      "10.90 µs",
+      "1.06 ms",
+      "8.00 µs",
+      "999 ns",
+      "138.71 µs",
+    ]);
   });
   it("keeps every nanosecond where asked", () => {
     expect(exactTime(104_512_386)).toBe("104.512 386 ms");

@@ -42,6 +42,21 @@ export function timeQuantity(ns: number | null | undefined): Quantity {
   return { value: digits(ns), unit: "ns" };
 }
 
+// Of a column: two decimals, so that decimal points stand below one another.
+export function columnTime(ns: number): Quantity {
+  const size = Math.abs(ns);
+  for (const [factor, unit] of TIMES) {
+    const least = unit === "h" || unit === "min" ? 10 * factor : factor;
+    if (size >= least) return { value: fixed(ns / factor), unit };
+  }
+  // Clocks have no more.
+  return { value: grouped(ns, 0), unit: "ns" };
+}
+
+function fixed(value: number): string {
+  return value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
+
 export function duration(ns: number | null | undefined): string {
   const { value, unit } = timeQuantity(ns);
   return unit === "" ? value : `${value} ${unit}`;

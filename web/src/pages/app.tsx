@@ -12,6 +12,7 @@ import { KeyHelp } from "../widgets/key_help";
 import { sessionAddress, SessionFrame } from "./session_frame";
 
 const Sessions = lazy(() => import("./sessions/sessions"));
+const Run = lazy(() => import("./run/run"));
 const Fleet = lazy(() => import("./fleet/fleet"));
 const Compare = lazy(() => import("./compare/compare"));
 
@@ -41,6 +42,7 @@ export function App() {
               </Route>
             )}
             <Route path="/sessions" component={Sessions} />
+            <Route path="/runs/:run" component={Run} />
             <Route path="/fleet" component={Fleet} />
             <Route path="/compare" component={Compare} />
             <Route>

@@ -68,6 +68,15 @@ export function sessionAddress(session: string, path = ""): string {
   return `/s/${encodeURIComponent(session)}${path === "" ? "" : `/${path}`}`;
 }
 
+// Of all ranks of a launch.
+export function runAddress(run: string): string {
+  return `/runs/${encodeURIComponent(run)}`;
+}
+
+export function runHref(run: string): string {
+  return `#${runAddress(run)}`;
+}
+
 const TONE: Record<Session["state"], Tone> = {
   live: "good",
   complete: "good",
@@ -124,9 +133,11 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
     })),
   );
   const session = loaded.data;
+  const page = TABS.find(({ path }) => path === open)?.title;
   useEffect(() => {
-    document.title = session ? `${session.app || session.id} · GPUFlight` : "GPUFlight";
-  }, [session]);
+    const what = session ? session.app || session.id : "";
+    document.title = [page, what, "GPUFlight"].filter(Boolean).join(" · ");
+  }, [session, page]);
   if (loaded.error) {
     return (
       <>

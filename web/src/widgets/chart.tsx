@@ -54,6 +54,8 @@ export interface ChartProps {
   isBinary?: boolean;
   // Ends of the axes, where they are not those of the values.
   maxValue?: number;
+  // A line across, which values are held against: a limit.
+  mark?: number;
   range?: [number, number];
   // Draws on where a series has no value at a time that another one has.
   spansGaps?: boolean;
@@ -80,6 +82,25 @@ function faded(color: string): string {
 
 function isKnown(value: number | null | undefined): value is number {
   return value !== null && value !== undefined;
+}
+
+export function isAllZero(series: Pick<ChartSeries, "values">[]): boolean {
+  return series.every(({ values }) => values.every((value) => !value));
+}
+
+function drawMark(self: uPlot, mark: number | undefined, color: string): void {
+  if (mark === undefined) return;
+  const { ctx, bbox } = self;
+  const y = Math.round(self.valToPos(mark, "y", true)) + 0.5;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = uPlot.pxRatio;
+  ctx.setLineDash([4 * uPlot.pxRatio, 4 * uPlot.pxRatio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.restore();
 }
 
 function dataOf(x: number[], series: ChartSeries[]): uPlot.AlignedData {
@@ -190,7 +211,8 @@ export function Chart(props: ChartProps) {
           },
           y: {
             range: (_, min, max) => {
-              const top = latest.current.maxValue ?? max + Math.abs(max) * 0.06;
+              const most = Math.max(max, latest.current.mark ?? max);
+              const top = latest.current.maxValue ?? most + Math.abs(most) * 0.06;
               const bottom = Math.min(0, min ?? 0);
               return top > bottom ? [bottom, top] : [bottom, bottom + 1];
             },
@@ -199,8 +221,9 @@ export function Chart(props: ChartProps) {
         axes: [
           {
             ...common,
-            size: 22,
-            gap: 4,
+            size: 26,
+            // Its first label is not that of the other axis.
+            gap: 8,
             space: 90,
             incrs: axis === "time" ? TIME_STEPS : WHOLE_STEPS,
             values: (_, ticks, __, ___, step) =>
@@ -211,15 +234,20 @@ export function Chart(props: ChartProps) {
             ...common,
             size: AXIS_PX,
             gap: 6,
-            space: 28,
+            space: 24,
             incrs: isBinary ? BINARY_STEPS : VALUE_STEPS,
             values: (_, ticks) =>
-              ticks.map((tick) => (tick === 0 ? "0" : latest.current.format(tick))),
+              ticks.map((tick) => {
+                if (tick === 0) return "0";
+                // Of nothing but zeros there is no size to tell.
+                return isAllZero(latest.current.series) ? "" : latest.current.format(tick);
+              }),
             grid: { stroke: line, width: 1 },
           },
         ],
         cursor: { y: false, drag: { x: false, y: false, setScale: false } },
         hooks: {
+          draw: [(self) => drawMark(self, latest.current.mark, resolved("var(--warn)"))],
           setCursor: [
             (self) => {
               const { left } = self.cursor;

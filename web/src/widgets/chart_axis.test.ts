@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { extent, nearestIndex, summary, timeLabels, TIME_STEPS } from "./chart_axis";
+import { extent, nearestIndex, summary, timeLabels, TIME_STEPS, VALUE_STEPS } from "./chart_axis";
 
 describe("labels of a time axis", () => {
   it("are in one unit, with as many decimals as tell ticks apart", () => {
@@ -44,4 +44,10 @@ describe("what a chart says in words", () => {
     );
     expect(text).toBe("Power, 0 s to 4 s. GPU 0: 1 W to 3 W; GPU 1: no values; GPU 2: 5 W.");
   });
+});
+
+it("has quarters between halves and fifths of round values", () => {
+  expect(VALUE_STEPS.filter((step) => step >= 100 && step <= 1000)).toEqual([
+    100, 200, 250, 500, 1000,
+  ]);
 });

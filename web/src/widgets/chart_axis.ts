@@ -27,7 +27,10 @@ export const TIME_STEPS = [
 ];
 
 export const WHOLE_STEPS = decimalSteps(1, 1e12);
-export const VALUE_STEPS = decimalSteps(1e-6, 1e15);
+// With quarters: of 0 to 900 they are three ticks, where fifths are too many and halves one.
+export const VALUE_STEPS = decimalSteps(1e-6, 1e15).flatMap((step) =>
+  /^2(e|0*$)/.test(String(step)) ? [step, step * 1.25] : [step],
+);
 // Sizes in KiB and MiB have round ticks only at powers of two.
 export const BINARY_STEPS = Array.from({ length: 60 }, (_, power) => 2 ** power);
 

@@ -21,7 +21,7 @@ export function PlainTable<Row>({
   rest?: ReactNode[];
 }) {
   const table = () => [
-    columns.map(({ key }) => key),
+    columns.map(({ key, savedAs }) => savedAs ?? key),
     ...rows.map((row) => columns.map(({ value }) => value(row))),
   ];
   const classOf = ({ isNumber }: Column<Row>) => (isNumber ? "num" : "");

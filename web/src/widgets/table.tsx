@@ -2,7 +2,8 @@
 // A table that sorts, filters, is copied and saved, and holds a million rows: those in view are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from "react";
-import { useViewParameter } from "../base/address";
+import { navigate, useViewParameter } from "../base/address";
+import { openByKey, RowLink, rowHandlers } from "./row_link";
 import { readSort, writeSort } from "./table_sort";
 import { TableTools } from "./table_tools";
 import "./table.css";
@@ -12,6 +13,8 @@ export interface Column<Row> {
   title: ReactNode;
   // What it is sorted by and saved as.
   value: (row: Row) => string | number | null;
+  // What its column is called in files, where the unit has to be told: "total_ns".
+  savedAs?: string;
   // What is shown, where that differs.
   cell?: (row: Row) => ReactNode;
   isNumber?: boolean;
@@ -30,6 +33,9 @@ export interface TableProps<Row> {
   fileName?: string;
   sortedBy?: string;
   isAscending?: boolean;
+  // Where a row leads, as "/s/ID/kernels/NAME"; null: nowhere.
+  addressOf?: (row: Row) => string | null;
+  // What a click does, where that is not to go there.
   onOpen?: (row: Row) => void;
   isSelected?: (row: Row) => boolean;
   // Rows in view at the most; the rest scrolls.
@@ -47,7 +53,7 @@ function compare(a: string | number | null, b: string | number | null): number {
 }
 
 export function DataTable<Row>(props: TableProps<Row>) {
-  const { rows, columns, name, onOpen, maxRows = 18 } = props;
+  const { rows, columns, name, addressOf, onOpen, maxRows = 18 } = props;
   const [linked, setLinked] = useViewParameter("sort");
   const keys = columns.map(({ key }) => key);
   const { by, isAscending } = readSort(linked, name, keys) ?? {
@@ -75,7 +81,19 @@ export function DataTable<Row>(props: TableProps<Row>) {
     gridTemplateColumns: columns.map((c) => c.width ?? "minmax(86px, 1fr)").join(" "),
   };
 
-  const table = () => [keys, ...sorted.map((row) => columns.map((column) => column.value(row)))];
+  // Rows that open are chosen by keys, which only a grid has.
+  const opens = onOpen !== undefined || addressOf !== undefined;
+  const hrefOf = (row: Row) => {
+    const address = addressOf?.(row) ?? null;
+    return address === null ? null : `#${address}`;
+  };
+  const open = (row: Row) => {
+    const address = addressOf?.(row) ?? null;
+    if (onOpen) onOpen(row);
+    else if (address !== null) navigate(address);
+  };
+  const heads = columns.map(({ key, savedAs }) => savedAs ?? key);
+  const table = () => [heads, ...sorted.map((row) => columns.map((column) => column.value(row)))];
   const sortBy = ({ key, isNumber }: Column<Row>) => {
     const next = { by: key, isAscending: by === key ? !isAscending : !isNumber };
     setLinked(writeSort(linked, name, next));
@@ -91,11 +109,11 @@ export function DataTable<Row>(props: TableProps<Row>) {
       event.preventDefault();
     }
     const row = sorted[chosen];
-    if (event.key === "Enter" && row !== undefined && onOpen) onOpen(row);
+    if (event.key === "Enter" && row !== undefined && opens) {
+      openByKey(event, hrefOf(row), () => open(row));
+    }
   };
 
-  // Rows that open are chosen by keys, which only a grid has.
-  const opens = onOpen !== undefined;
   const isActive = opens && chosen < sorted.length;
   return (
     <div className="data-table">
@@ -136,6 +154,8 @@ export function DataTable<Row>(props: TableProps<Row>) {
           {virtual.getVirtualItems().map(({ index, start }) => {
             const row = sorted[index] as Row;
             const isSelected = props.isSelected?.(row) ?? false;
+            const href = hrefOf(row);
+            const leads = opens && (href !== null || onOpen !== undefined);
             const isOn = isSelected || (opens && hasFocus && index === chosen);
             return (
               <div
@@ -144,22 +164,22 @@ export function DataTable<Row>(props: TableProps<Row>) {
                 role="row"
                 aria-rowindex={index + 2}
                 aria-selected={opens && props.isSelected ? isSelected : undefined}
-                className={`table-row${isOn ? " on" : ""}${opens ? " opens" : ""}${
+                className={`table-row${isOn ? " on" : ""}${leads ? " opens" : ""}${
                   index === sorted.length - 1 ? " last" : ""
                 }`}
                 style={{ ...grid, transform: `translateY(${start}px)` }}
-                onClick={() => {
-                  setChosen(index);
-                  onOpen?.(row);
-                }}
+                onMouseDown={() => setChosen(index)}
+                {...(leads ? rowHandlers(href, () => open(row)) : {})}
               >
-                {columns.map((column) => (
+                {columns.map((column, at) => (
                   <span
                     key={column.key}
                     role={opens ? "gridcell" : "cell"}
                     className={column.isNumber ? "number" : ""}
                   >
-                    {column.cell ? column.cell(row) : column.value(row)}
+                    <RowLink href={at === 0 ? href : null}>
+                      {column.cell ? column.cell(row) : column.value(row)}
+                    </RowLink>
                   </span>
                 ))}
               </div>

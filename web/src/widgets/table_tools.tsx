@@ -2,10 +2,11 @@
 // Copies a table and saves it; at the end of the panel's header, where the table is in a panel.
 import { useContext } from "react";
 import { createPortal } from "react-dom";
-import { copyText } from "../base/clipboard";
 import { save, toCsv } from "../base/save";
-import { PanelTools } from "./parts";
+import { PanelTools, useCopy } from "./parts";
 import "./table.css";
+
+const COPY_WORDS = { "": "Copy", copied: "Copied", "cannot copy": "Cannot copy" };
 
 export function TableTools({
   name,
@@ -20,14 +21,15 @@ export function TableTools({
   rows: unknown[];
 }) {
   const header = useContext(PanelTools);
+  const { said, copy } = useCopy();
   const tools = (
     <>
       <button
         className="link"
         title="Copy the table, for a spreadsheet"
-        onClick={() => void copyText(toCsv(table(), "\t"))}
+        onClick={() => copy(toCsv(table(), "\t"))}
       >
-        Copy
+        <span aria-live="polite">{COPY_WORDS[said]}</span>
       </button>
       <button
         className="link"

@@ -3,7 +3,7 @@
 import { useMemo } from "react";
 import { useSection } from "../../api/hooks";
 import type { Counter, SampledKernel } from "../../api/types";
-import { navigate, setViewParameters, useViewParameter } from "../../base/address";
+import { setViewParameters, useViewParameter } from "../../base/address";
 import { count, plain, plural, UNKNOWN } from "../../base/format";
 import { Chart } from "../../widgets/chart";
 import { Panel } from "../../widgets/parts";
@@ -119,6 +119,9 @@ function UserCounters({ session, counters }: { session: string; counters: Counte
           rowKey={({ name }) => name}
           name="counters"
           sortedBy="per_second"
+          addressOf={({ name }) =>
+            sessionAddress(session, `counters?counter=${encodeURIComponent(name)}`)
+          }
           onOpen={({ name }) => setViewParameters({ counter: name === chosen ? null : name })}
           isSelected={({ name }) => name === chosen}
         />
@@ -159,8 +162,8 @@ function CountersOfKernels({ session, samples }: { session: string; samples: Sam
         rowKey={({ fullName, counter }) => `${fullName} ${counter}`}
         name="kernel-counters"
         sortedBy="value"
-        onOpen={({ fullName }) =>
-          navigate(sessionAddress(session, `kernels/${encodeURIComponent(fullName)}`))
+        addressOf={({ fullName }) =>
+          sessionAddress(session, `kernels/${encodeURIComponent(fullName)}`)
         }
       />
     </Panel>

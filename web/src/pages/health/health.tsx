@@ -69,6 +69,7 @@ function Charts({
           hasManyDevices={devices > 1}
           span={span}
           shared={shared}
+          mark={group.title === "Power" ? health.devices[0]?.power_limit_mw : undefined}
           note={limitNote(group, health)}
         />,
       ];

@@ -62,6 +62,9 @@ export function HealthFacts({
   const top = device?.max_compute_clock_mhz;
   const slowdown = device?.slowdown_temperature_c;
   const power = most(gpus, "power_mw", "max");
+  const instant = most(gpus, "power_instant_mw", "max");
+  const slowest = most(gpus, "compute_clock_mhz", "min");
+  const lowest = slowest === null ? UNKNOWN : formatOf("compute_clock_mhz")(slowest);
   const used = gpus
     .filter(({ metric }) => metric === "energy_mj")
     .reduce<number | null>((sum, { values: { min, max } }) => (sum ?? 0) + max - min, null);
@@ -69,11 +72,14 @@ export function HealthFacts({
     <Facts
       of={[
         fact(
-          "Power, highest",
+          instant === null ? "Power, highest" : "Power, highest average",
           "power_mw",
           power,
           limit === undefined ? "" : `of ${formatOf("power_mw")(limit)}`,
-          "An average over one second on GPUs since Ampere",
+          [
+            "An average over one second on GPUs since Ampere.",
+            instant === null ? "" : `For a moment it was ${formatOf("power_mw")(instant)}.`,
+          ].join(" "),
         ),
         fact(
           "Temperature, highest",
@@ -83,11 +89,11 @@ export function HealthFacts({
           slowdown === undefined ? undefined : `The GPU slows down at ${slowdown} °C`,
         ),
         fact(
-          "Clock, lowest",
+          "Clock, highest",
           "compute_clock_mhz",
-          most(gpus, "compute_clock_mhz", "min"),
+          most(gpus, "compute_clock_mhz", "max"),
           top === undefined ? "" : `of ${count(top)}`,
-          "Of the compute units; idle GPUs lower it, too",
+          `Of the compute units. The lowest was ${lowest}: idle GPUs lower it, too`,
         ),
         heldBack(
           metrics,

@@ -45,6 +45,7 @@ export function ReadingChart({
   hasManyDevices,
   span,
   shared,
+  mark,
   note,
 }: {
   group: ChartGroup;
@@ -53,6 +54,7 @@ export function ReadingChart({
   hasManyDevices: boolean;
   span: [number, number];
   shared: ChartCursor;
+  mark?: number | undefined;
   note?: string | undefined;
 }) {
   const { x, drawn } = useMemo(() => {
@@ -81,6 +83,7 @@ export function ReadingChart({
       spansGaps
       {...(group.isBinary ? { isBinary: true } : {})}
       {...(isShare ? { maxValue: 100 } : {})}
+      {...(mark === undefined ? {} : { mark })}
       {...shared}
       note={note === undefined ? undefined : <span className="num">{note}</span>}
     />

@@ -2,10 +2,10 @@
 // Benchmark scopes: figures of one round, warm-up rounds left out.
 import { useSection } from "../../api/hooks";
 import type { Scope } from "../../api/types";
-import { navigate } from "../../base/address";
-import { count, duration, UNKNOWN } from "../../base/format";
+import { count } from "../../base/format";
 import { Panel } from "../../widgets/parts";
 import { type Column, DataTable } from "../../widgets/table";
+import { timeCell } from "../../widgets/time_cell";
 import { sessionAddress } from "../session_frame";
 
 function gpuTime({ iteration_gpu_ns: time }: Scope): number | null {
@@ -30,20 +30,22 @@ const COLUMNS: Column<Scope>[] = [
   },
   ...(["mean", "min", "max"] as const).map((key) => ({
     key,
+    savedAs: `${key}_ns`,
     title: { mean: "One round, mean", min: "Fastest", max: "Slowest" }[key],
     value: ({ iteration_ns }: Scope) => iteration_ns?.[key] ?? null,
-    cell: ({ iteration_ns }: Scope) => duration(iteration_ns?.[key]),
+    cell: ({ iteration_ns }: Scope) => timeCell(iteration_ns?.[key]),
     isNumber: true,
   })),
   {
     key: "gpu",
+    savedAs: "gpu_ns",
     title: "GPU time of a round",
     value: gpuTime,
     cell: (scope) => {
       const time = gpuTime(scope);
       const why =
         typeof scope.iteration_gpu_ns === "object" ? scope.iteration_gpu_ns.unknown : undefined;
-      return <span title={why}>{time === null ? UNKNOWN : duration(time)}</span>;
+      return timeCell(time, time === null ? why : undefined);
     },
     isNumber: true,
   },
@@ -61,8 +63,8 @@ export function BenchmarkScopes({ session }: { session: string }) {
         rowKey={({ path }) => path}
         name="benchmark-scopes"
         sortedBy="mean"
-        onOpen={({ path }) =>
-          navigate(sessionAddress(session, `scopes?scope=${encodeURIComponent(path)}`))
+        addressOf={({ path }) =>
+          sessionAddress(session, `scopes?scope=${encodeURIComponent(path)}`)
         }
       />
     </Panel>

@@ -12,12 +12,12 @@ import {
   plain,
   plural,
   timeQuantity,
-  UNKNOWN,
 } from "../../base/format";
 import { Chart } from "../../widgets/chart";
 import { Badge, Facts, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { timeCell } from "../../widgets/time_cell";
 import { TableTools } from "../../widgets/table_tools";
 import { sessionAddress } from "../session_frame";
 import { BenchmarkScopes } from "./benchmarks";
@@ -65,13 +65,13 @@ function columnsOf(session: string): Column<Step>[] {
       title: <span className="visually-hidden">Kind</span>,
       value: ({ kind }) => (kind === "usual" ? "" : kind),
       cell: ({ kind }) => kindBadge(kind),
-      width: "100px",
+      width: "124px",
     },
     {
       key: "start_ns",
       title: "Start",
       value: ({ start_ns }) => start_ns,
-      cell: ({ start_ns }) => duration(start_ns),
+      cell: ({ start_ns }) => timeCell(start_ns),
       isNumber: true,
       width: "minmax(92px, 1fr)",
     },
@@ -79,7 +79,7 @@ function columnsOf(session: string): Column<Step>[] {
       key: "duration_ns",
       title: "Duration",
       value: ({ duration_ns, kind }) => (kind === "cut" ? null : duration_ns),
-      cell: ({ duration_ns, kind }) => (kind === "cut" ? UNKNOWN : duration(duration_ns)),
+      cell: ({ duration_ns, kind }) => timeCell(kind === "cut" ? null : duration_ns),
       isNumber: true,
       width: "minmax(92px, 1fr)",
     },
@@ -95,7 +95,7 @@ function columnsOf(session: string): Column<Step>[] {
       key: "kernel_ns",
       title: "Kernel time",
       value: ({ kernel_ns }) => kernel_ns,
-      cell: ({ kernel_ns }) => duration(kernel_ns),
+      cell: ({ kernel_ns }) => timeCell(kernel_ns),
       isNumber: true,
       hint: "Durations of its kernels, added up",
       width: "minmax(104px, 1fr)",
@@ -287,6 +287,7 @@ function Found({ session, data }: { session: string; data: Iterations }) {
           name="iterations"
           sortedBy="step"
           isAscending
+          addressOf={({ number }) => sessionAddress(session, `iterations?step=${number}`)}
           onOpen={open}
           isSelected={(row) => row === step}
         />

@@ -16,6 +16,7 @@ import {
   groupParameter,
   groupPath,
   kernelRows,
+  pathOfRow,
   rowsBy,
   whyNot,
 } from "./groups";
@@ -100,6 +101,13 @@ describe("groups of kernels", () => {
       "mul<4>()",
     ]);
   });
+  it("leads on from every row that has somewhere to lead", () => {
+    const row = { kernel: null, label: "copy engine", fullName: "/a b.py:3", isRest: false };
+    expect(pathOfRow("name", { ...row, kernel: "mul<4>()" })).toBe("kernels/mul%3C4%3E()");
+    expect(pathOfRow("class", row)).toBe("kernels?q=class%3A%22copy%20engine%22");
+    expect(pathOfRow("line", row)).toBe("kernels?by=line&group=%2Fa%20b.py%3A3");
+    expect(pathOfRow("line", { ...row, isRest: true })).toBeNull();
+  });
   it("says what would record a grouping", () => {
     expect(whyNot(section, "line")).toBe("Call stacks were not recorded. Record with --stacks.");
     expect(whyNot(section, "operator")).toContain("gpufl.torch.attach()");
@@ -124,7 +132,7 @@ describe("groups of kernels", () => {
   it("leaves out dimensions of one", () => {
     expect(configText(config(128))).toBe("3072×2 of 128");
     expect(configWords({ ...config(1), grid: [1, 1, 1] })).toBe("1 block of 1 thread");
-    expect(configText({ ...config(1), grid: null, block: null })).toBe("– of –");
+    expect(configText({ ...config(1), grid: null, block: null })).toBe("–");
   });
 });
 

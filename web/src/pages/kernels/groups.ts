@@ -42,6 +42,17 @@ export function groupPath(by: GroupBy, group: string): string {
   return `kernels?by=${by}&group=${encodeURIComponent(group)}`;
 }
 
+// Where a row leads, among the session's pages; null: nowhere.
+export function pathOfRow(
+  by: GroupBy,
+  { kernel, label, fullName, isRest }: Pick<KernelRow, "kernel" | "label" | "fullName" | "isRest">,
+): string | null {
+  if (kernel !== null) return `kernels/${encodeURIComponent(kernel)}`;
+  if (by === "class") return `kernels?q=${encodeURIComponent(classFilter(label))}`;
+  if (groupParameter(by) === null || isRest) return null;
+  return groupPath(by, fullName);
+}
+
 export interface KernelRow {
   // Unique in the table.
   id: string;
@@ -193,6 +204,7 @@ const sizes = (dimensions: number[] | null) => {
 
 // "3072 of 128": blocks of threads.
 export function configText(config: LaunchConfig): string {
+  if (config.grid === null && config.block === null) return UNKNOWN;
   return `${sizes(config.grid)} of ${sizes(config.block)}`;
 }
 

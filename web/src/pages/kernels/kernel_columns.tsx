@@ -1,22 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of the table of kernels, by what it is grouped by and how wide the page is.
-import { count, duration, percent, shownName } from "../../base/format";
+import { count, duration, percent, plural, shownName } from "../../base/format";
 import { classVariable } from "../../base/kernel_class";
 import { Bar, Swatch } from "../../widgets/parts";
 import type { Column } from "../../widgets/table";
+import { timeCell } from "../../widgets/time_cell";
 import type { Scale } from "./distribution";
 import { DistributionSketch } from "./distribution_sketch";
-import { configText, type GroupBy, GROUPINGS, type KernelRow } from "./groups";
-import { limitWords } from "./occupancy";
+import { configText, configWords, type GroupBy, GROUPINGS, type KernelRow } from "./groups";
+import { limitedBy } from "./occupancy";
 
-const time = (key: "mean" | "median" | "p99", title: string): Column<KernelRow> => ({
+const timeWidth = (isNarrow: boolean) => (isNarrow ? "88px" : "minmax(100px, 0.8fr)");
+
+const time = (
+  key: "mean" | "median" | "p99",
+  title: string,
+  isNarrow: boolean,
+): Column<KernelRow> => ({
   key,
   title,
+  savedAs: `${key}_ns`,
   isNumber: true,
-  width: "minmax(92px, 0.8fr)",
+  width: timeWidth(isNarrow),
   value: (row) => row.time[key] ?? null,
-  cell: (row) => duration(row.time[key]),
+  cell: (row) => timeCell(row.time[key]),
 });
+
+function configsHint({ config, configs }: KernelRow): string | undefined {
+  if (config === null) return undefined;
+  const others = configs - 1;
+  const more = plural(others, "other configuration", "other configurations");
+  return others > 0 ? `${configWords(config)}, and ${more}` : configWords(config);
+}
 
 const LEAST_HEAD = 10;
 const TAIL = 12;
@@ -25,11 +40,15 @@ const TAIL = 12;
 function KernelName({ label }: { label: string }) {
   const brackets = label.search(/[<[]/);
   const at = brackets >= 0 ? brackets : label.length - TAIL;
+  // What tells it from another of the same name stands last: "vectorized<MulFunctor> [4, half]".
+  const twin = label.endsWith("]") ? label.lastIndexOf(" [") : -1;
+  const end = twin > at ? twin : label.length;
   if (at < LEAST_HEAD) return <span className="kernels-tail">{label}</span>;
   return (
     <>
       <span className="kernels-head">{label.slice(0, at)}</span>
-      <span className="kernels-tail">{label.slice(at)}</span>
+      <span className="kernels-tail">{label.slice(at, end)}</span>
+      {end < label.length && <span className="kernels-twin">{label.slice(end)}</span>}
     </>
   );
 }
@@ -52,7 +71,7 @@ export function columnsFor(
     {
       key: "name",
       title: GROUPINGS.find((grouping) => grouping.by === by)!.title,
-      width: isNarrow ? "minmax(200px, 4fr)" : "minmax(260px, 4fr)",
+      width: isNarrow ? "minmax(184px, 4fr)" : "minmax(236px, 4fr)",
       value: (row) => row.label,
       cell: (row) => (
         <span title={row.fullName} className={row.isRest ? "kernels-name faint" : "kernels-name"}>
@@ -69,22 +88,23 @@ export function columnsFor(
       key: "count",
       title: "Count",
       isNumber: true,
-      width: "minmax(70px, 0.6fr)",
+      width: isNarrow ? "72px" : "minmax(104px, 0.6fr)",
       value: (row) => row.time.count,
       cell: (row) => count(row.time.count),
     },
     {
       key: "total",
+      savedAs: "total_ns",
       title: "Total",
       isNumber: true,
-      width: "minmax(92px, 0.8fr)",
+      width: timeWidth(isNarrow),
       value: (row) => row.time.total,
-      cell: (row) => duration(row.time.total),
+      cell: (row) => timeCell(row.time.total),
     },
     {
       key: "share",
       title: "Share",
-      width: isNarrow ? "minmax(76px, 1fr)" : "minmax(120px, 1fr)",
+      width: isNarrow ? "68px" : "minmax(120px, 1fr)",
       hint: `Of the time of ${shareOf}; the longest bar is the largest share`,
       value: (row) => row.share,
       cell: (row) => (
@@ -94,13 +114,15 @@ export function columnsFor(
         </span>
       ),
     },
-    !isNarrow && time("mean", "Mean"),
-    time("median", "Median"),
-    time("p99", "p99"),
+    !isNarrow && time("mean", "Mean", isNarrow),
+    time("median", "Median", isNarrow),
+    time("p99", "p99", isNarrow),
     !isNarrow && {
       key: "distribution",
+      // The longest launch is what it is sorted by.
+      savedAs: "max_ns",
       title: "Distribution",
-      width: "minmax(130px, 1fr)",
+      width: "minmax(104px, 1fr)",
       hint: `From ${duration(scale.low)} to ${duration(scale.high)}, logarithmic: line from shortest to longest, box from median to p90, tick at p99`,
       value: (row) => row.time.max ?? null,
       cell: (row) => (
@@ -120,10 +142,10 @@ export function columnsFor(
         value: (row) => (row.config ? configText(row.config) : null),
         cell: (row) =>
           row.config ? (
-            <>
-              {configText(row.config)}
-              {row.configs > 1 && <span className="faint"> +{row.configs - 1}</span>}
-            </>
+            <span className="kernels-config" title={configsHint(row)}>
+              <span>{configText(row.config)}</span>
+              {row.configs > 1 && <span className="faint">+{row.configs - 1}</span>}
+            </span>
           ) : (
             <span className="faint">–</span>
           ),
@@ -131,14 +153,14 @@ export function columnsFor(
     hasKernels && {
       key: "occupancy",
       title: "Occupancy",
-      width: "minmax(136px, 1fr)",
+      width: isNarrow ? "138px" : "minmax(152px, 1fr)",
       hint: "Theoretical: how much of a multiprocessor's warps fit, and what limits it",
       value: (row) => row.config?.occupancy ?? null,
       cell: (row) =>
         row.config && row.config.occupancy !== null ? (
           <>
             <span className="num">{percent(row.config.occupancy)}</span>{" "}
-            <span className="faint">{limitWords(row.config.occupancy_bound)}</span>
+            <span className="faint">{limitedBy(row.config)}</span>
           </>
         ) : (
           <span className="faint" title="The occupancy of this kernel was not recorded">

@@ -31,7 +31,7 @@ import {
   splitSection,
 } from "./groups";
 import { LaunchesPanel } from "./launches_panel";
-import { limitWords } from "./occupancy";
+import { limitedBy, sharedBytesOf } from "./occupancy";
 import { OccupancyPanel } from "./occupancy_panel";
 import { errorText, stalledKernel, StallsPanel } from "./stalls_panel";
 import { isWaiting, stallWords } from "./stalls";
@@ -52,7 +52,7 @@ function factsOf(
     stalls && isUnknown(stalls)
       ? `${stalls.unknown}. ${stalls.hint ?? ""}`
       : "No sample of this kernel";
-  const shared = (config?.shared_static ?? 0) + (config?.shared_dynamic ?? 0);
+  const shared = config ? sharedBytesOf(config) : null;
   return [
     {
       label: "Time",
@@ -78,7 +78,7 @@ function factsOf(
       ? {
           label: "Occupancy",
           value: percent(config.occupancy),
-          unit: `· ${limitWords(config.occupancy_bound)}`,
+          unit: limitedBy(config) === "" ? "" : `· limited ${limitedBy(config)}`,
           hint: "Theoretical: what fits on a multiprocessor, and what limits it",
         }
       : { label: "Occupancy", value: null, hint: "Not recorded for this kernel" },
@@ -87,7 +87,10 @@ function factsOf(
           label: "Registers",
           value: count(config.registers),
           unit: `a thread · ${bytes(shared)} shared`,
-          hint: `${configWords(config)}; ${bytes(shared)} of shared memory a block`,
+          hint:
+            shared === null
+              ? `${configWords(config)}; its shared memory was not recorded`
+              : `${configWords(config)}; ${bytes(shared)} of shared memory a block`,
         }
       : { label: "Registers", value: null, hint: "Not recorded for this kernel" },
   ];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels, or groups of them, as a table whose rows lead on.
 import { useMemo } from "react";
-import { navigate, setViewParameters } from "../../base/address";
+import { setViewParameters } from "../../base/address";
 import { Empty } from "../../widgets/states";
 import { DataTable } from "../../widgets/table";
 import { sessionAddress } from "../session_frame";
 import { scaleOf } from "./distribution";
-import { classFilter, type GroupBy, groupParameter, groupPath, type KernelRow } from "./groups";
+import { type GroupBy, type KernelRow, pathOfRow } from "./groups";
 import { columnsFor } from "./kernel_columns";
 import { WithCode } from "./with_code";
 
@@ -31,14 +31,9 @@ export function KernelTable(props: {
       }),
     [by, rows, isNarrow, shareOf],
   );
-  const open = (row: KernelRow) => {
-    if (row.kernel !== null) {
-      navigate(sessionAddress(session, `kernels/${encodeURIComponent(row.kernel)}`));
-    } else if (by === "class") {
-      setViewParameters({ by: null, q: classFilter(row.label) });
-    } else if (groupParameter(by) !== null) {
-      navigate(sessionAddress(session, groupPath(by, row.fullName)));
-    }
+  const addressOf = (row: KernelRow) => {
+    const path = pathOfRow(by, row);
+    return path === null ? null : sessionAddress(session, path);
   };
   if (rows.length === 0) {
     return (
@@ -66,7 +61,7 @@ export function KernelTable(props: {
       fileName={`kernels-${session}`}
       sortedBy="total"
       maxRows={23}
-      onOpen={open}
+      addressOf={addressOf}
     />
   );
 }

@@ -2,11 +2,14 @@
 import { describe, expect, it } from "vitest";
 import type { LaunchList } from "../../api/types";
 import {
+  firstStretch,
   laterStretches,
   launchesOf,
   mergeLaunches,
   nearest,
+  OF_STRETCH,
   plotOf,
+  reachOf,
   streamOf,
   thin,
 } from "./launches";
@@ -41,7 +44,14 @@ describe("launches", () => {
   });
   it("looks at stretches that lie evenly where there are too many", () => {
     expect(laterStretches(list)).toEqual([]);
-    expect(laterStretches({ ...list, next_from: 300 })).toEqual([500, 750]);
+    const more = { ...list, span: [0, 48_000] as [number, number], next_from: 300 };
+    const later = laterStretches(more);
+    expect([later.length, later[0], later.at(-1)]).toEqual([47, 1000, 47_000]);
+    // The first answer's thousands would be most of the dots, all of them at the beginning.
+    const long = { ...more, event: Array.from({ length: 1000 }, (_, i) => `e${i}`) };
+    expect(firstStretch(long).event.length).toBe(OF_STRETCH);
+    expect(firstStretch(list)).toBe(list);
+    expect([reachOf(list), reachOf(more)]).toEqual([null, [0, 48_000]]);
     expect(laterStretches({ ...list, next_from: 300, span: null })).toEqual([]);
   });
   it("counts what is in two stretches once", () => {
@@ -64,6 +74,7 @@ describe("launches", () => {
     const plot = plotOf(launches, 300, 100);
     expect(nearest(launches, plot, plot.x(120) + 2, plot.y(9) - 2)).toBe(1);
     expect(nearest(launches, plot, plot.x(120), plot.y(9) + 60)).toBeNull();
+    expect(plotOf(launches, 300, 100, [0, 1000]).x(500)).toBe(150);
     expect(plot.ticks.length).toBeGreaterThan(1);
     expect(plotOf([], 300, 100).ticks.every(Number.isFinite)).toBe(true);
   });

@@ -12,8 +12,10 @@ export interface Launch {
 }
 
 export const FIRST_LAUNCHES = 10_000;
-export const LATER_LAUNCHES = 2500;
-const PARTS = 4;
+// Of a kernel with more: so many stretches of so many launches each, without gaps that could be taken
+// for pauses of the program.
+export const OF_STRETCH = 150;
+const STRETCHES = 48;
 const MAX_DOTS = 4000;
 
 export function launchesOf({ tracks, start_ns, duration_ns, track, event }: LaunchList): Launch[] {
@@ -29,9 +31,19 @@ export function launchesOf({ tracks, start_ns, duration_ns, track, event }: Laun
 export function laterStretches({ next_from, span }: LaunchList): number[] {
   if (next_from === null || span === null) return [];
   const [from, to] = span;
-  return Array.from({ length: PARTS - 1 }, (_, i) =>
-    Math.floor(from + ((to - from) * (i + 1)) / PARTS),
-  ).filter((start) => start > next_from);
+  return Array.from({ length: STRETCHES - 1 }, (_, i) =>
+    Math.floor(from + ((to - from) * (i + 1)) / STRETCHES),
+  );
+}
+
+// All of a kernel, or as much of its beginning as of each later stretch.
+export function firstStretch(list: LaunchList): LaunchList {
+  return list.next_from === null ? list : { ...list, event: list.event.slice(0, OF_STRETCH) };
+}
+
+// What the plot has to reach from and to: the launches, and where only some were looked at the session.
+export function reachOf(list: LaunchList | undefined): [number, number] | null {
+  return list === undefined || list.next_from === null ? null : list.span;
 }
 
 // Stretches may reach into one another.
@@ -67,15 +79,22 @@ export interface Plot {
   x: (start: number) => number;
   y: (duration: number) => number;
   ticks: number[];
+  // Times at the ends.
+  first: number;
+  last: number;
 }
 
 const STEPS = [1, 2, 2.5, 5, 10];
 
-export function plotOf(launches: Launch[], width: number, height: number): Plot {
+export function plotOf(
+  launches: Launch[],
+  width: number,
+  height: number,
+  reach: [number, number] | null = null,
+): Plot {
   const starts = launches.map(({ start }) => start);
   const times = launches.map(({ duration }) => duration);
-  const first = starts[0] ?? 0;
-  const last = starts[starts.length - 1] ?? first;
+  const [first, last] = reach ?? [starts[0] ?? 0, starts[starts.length - 1] ?? starts[0] ?? 0];
   const low = times.reduce((a, b) => Math.min(a, b), Infinity);
   const high = times.reduce((a, b) => Math.max(a, b), 0);
   const spread = Math.max(high - low, high * 0.1, 1);
@@ -90,6 +109,8 @@ export function plotOf(launches: Launch[], width: number, height: number): Plot 
     x: (start) => (last === first ? width / 2 : ((start - first) / (last - first)) * width),
     y: (duration) => height - ((duration - bottom) / (top - bottom)) * height,
     ticks,
+    first,
+    last,
   };
 }
 

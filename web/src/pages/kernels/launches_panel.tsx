@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a kernel was launched and how long each launch took: as dots, or as a list in pages.
 import { useMemo, useState } from "react";
-import { type Loaded, useApi } from "../../api/hooks";
+import { type Loaded, useApi, useEach } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
 import type { LaunchList, Stats } from "../../api/types";
 import { navigate, useViewParameter } from "../../base/address";
-import { count, duration, exactTime } from "../../base/format";
+import { count, exactTime } from "../../base/format";
 import { Panel } from "../../widgets/parts";
 import { Empty, Failed, Ready, Skeleton } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { timeCell } from "../../widgets/time_cell";
 import { sessionAddress } from "../session_frame";
 import {
   FIRST_LAUNCHES,
+  firstStretch,
   laterStretches,
-  LATER_LAUNCHES,
   type Launch,
   launchesOf,
   mergeLaunches,
+  OF_STRETCH,
+  reachOf,
   streamOf,
   thin,
 } from "./launches";
@@ -24,47 +27,42 @@ import { Scatter } from "./scatter";
 
 const PAGE = 1000;
 
-function useStretch(session: string, kernel: string, from: number | undefined) {
-  return useApi(
-    sessionPath(session, "/launches"),
-    { kernel, starts_from: from, limit: LATER_LAUNCHES },
-    { enabled: from !== undefined },
-  );
-}
-
 interface Launches {
   launches: Launch[];
   // Of the whole session.
   all: number;
   state: Loaded<LaunchList>;
+  // Of the plot, where not all were looked at.
+  reach: [number, number] | null;
 }
 
-// Up to three more stretches; their number is fixed because hooks are.
 function useLaunches(session: string, kernel: string): Launches {
   const state = useApi(sessionPath(session, "/launches"), { kernel, limit: FIRST_LAUNCHES });
   const first = state.data;
   const later = useMemo(() => (first ? laterStretches(first) : []), [first]);
-  const a = useStretch(session, kernel, later[0]).data;
-  const b = useStretch(session, kernel, later[1]).data;
-  const c = useStretch(session, kernel, later[2]).data;
-  const launches = useMemo(
-    () => mergeLaunches([first, a, b, c].filter((part) => part !== undefined)),
-    [first, a, b, c],
+  const parts = useEach(
+    sessionPath(session, "/launches"),
+    later.map((from) => ({ kernel, starts_from: from, limit: OF_STRETCH })),
   );
-  return { launches, all: first?.count ?? 0, state };
+  const launches = useMemo(
+    () => (first ? mergeLaunches([firstStretch(first), ...parts]) : []),
+    [first, parts],
+  );
+  return { launches, all: first?.count ?? 0, state, reach: reachOf(first) };
 }
 
-// The part of an address that opens a launch with what was around it.
-function openOnTimeline(session: string, { event, start, duration: length }: Launch): void {
+// Where the timeline shows a launch with what was around it.
+function timelineAddress(session: string, { event, start, duration: length }: Launch): string {
   const around = Math.max(length * 4, 10_000);
   const view = `from=${Math.floor(start - around)}&to=${Math.ceil(start + length + around)}`;
-  navigate(sessionAddress(session, `timeline?${view}&event=${encodeURIComponent(event)}`));
+  return sessionAddress(session, `timeline?${view}&event=${encodeURIComponent(event)}`);
 }
 
 function columnsOf(typical: number | undefined): Column<Launch>[] {
   return [
     {
       key: "start",
+      savedAs: "start_ns",
       title: "Start",
       isNumber: true,
       width: "minmax(130px, 1.2fr)",
@@ -73,10 +71,11 @@ function columnsOf(typical: number | undefined): Column<Launch>[] {
     },
     {
       key: "duration",
+      savedAs: "duration_ns",
       title: "Duration",
       isNumber: true,
       value: (launch) => launch.duration,
-      cell: (launch) => duration(launch.duration),
+      cell: (launch) => timeCell(launch.duration),
     },
     {
       key: "typical",
@@ -115,7 +114,7 @@ function LaunchPages(props: { session: string; kernel: string; time: Stats }) {
             sortedBy="start"
             isAscending
             maxRows={12}
-            onOpen={(launch) => openOnTimeline(session, launch)}
+            addressOf={(launch) => timelineAddress(session, launch)}
           />
           {(starts.length > 1 || next !== null) && (
             <p className="panel-foot launches-pages">
@@ -148,15 +147,17 @@ function LaunchDots(props: {
   session: string;
   dots: Launch[];
   state: Loaded<LaunchList>;
+  reach: [number, number] | null;
   time: Stats;
 }) {
-  const { session, dots, state, time } = props;
+  const { session, dots, state, reach, time } = props;
   if (dots.length > 0) {
     return (
       <Scatter
         launches={dots}
+        reach={reach}
         p99={time.p99}
-        onOpen={(launch) => openOnTimeline(session, launch)}
+        onOpen={(launch) => navigate(timelineAddress(session, launch))}
       />
     );
   }
@@ -171,7 +172,10 @@ export function LaunchesPanel(props: { session: string; kernel: string; time: St
   const isList = shown === "list";
   const of = useLaunches(session, kernel);
   const dots = useMemo(() => thin(of.launches), [of.launches]);
-  const note = !isList && dots.length < of.all ? `${count(dots.length)} of ${count(of.all)}` : "";
+  const note =
+    !isList && dots.length < of.all
+      ? `${count(dots.length)} of ${count(of.all)}, evenly over the run`
+      : "";
   return (
     <Panel
       title="Launches over time"
@@ -189,7 +193,7 @@ export function LaunchesPanel(props: { session: string; kernel: string; time: St
       {isList ? (
         <LaunchPages session={session} kernel={kernel} time={time} />
       ) : (
-        <LaunchDots session={session} dots={dots} state={of.state} time={time} />
+        <LaunchDots session={session} dots={dots} state={of.state} reach={of.reach} time={time} />
       )}
     </Panel>
   );

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { DeviceLine, LaunchConfig, Multiprocessor } from "../../api/types";
-import { limitWords, modelOf, nextStep, occupancyOf } from "./occupancy";
+import {
+  limitedBy,
+  limitWords,
+  modelOf,
+  nextStep,
+  occupancyOf,
+  runningBlocks,
+  sharedBytesOf,
+} from "./occupancy";
 
 const h200: Multiprocessor = {
   threads: 2048,
@@ -36,6 +44,11 @@ const gather: LaunchConfig = {
   occupancy_bounds: { waves: 10, registers: 10, shared_memory: 228, groups: 32 },
 };
 
+function why(config: LaunchConfig, devices: DeviceLine[]): string {
+  const model = modelOf(config, devices);
+  return "why" in model ? model.why : "";
+}
+
 describe("occupancy", () => {
   // As the driver answered on an H200.
   it("agrees with what was recorded", () => {
@@ -68,17 +81,30 @@ describe("occupancy", () => {
     expect(modelOf(unrecorded, [device])).toMatchObject({ now: { blocks: 10 } });
   });
   it("says why it cannot", () => {
-    const why = (config: LaunchConfig, devices: DeviceLine[]) => {
-      const model = modelOf(config, devices);
-      return "why" in model ? model.why : "";
-    };
     expect(why(gather, [newer])).toContain("unknown for Newer");
     expect(why(gather, [])).toContain("unknown for this GPU");
-    expect(why({ ...gather, registers: null }, [device])).toContain("not recorded");
-    expect(why({ ...gather, block: null }, [device])).toContain("not recorded");
+    expect(why({ ...gather, registers: null }, [device])).toBe(
+      "the log does not tell its registers",
+    );
+    expect(why({ ...gather, block: null }, [device])).toBe("the log does not tell its block size");
     const odd = { ...gather, occupancy_bounds: { ...gather.occupancy_bounds, registers: 9 } };
     expect(why(odd, [device])).toContain("differs");
     expect(why({ ...gather, occupancy: 0.5 }, [device])).toContain("differs");
+  });
+  it("does not take unknown shared memory for none", () => {
+    const unknown = { ...gather, shared_static: null, shared_dynamic: null };
+    expect(sharedBytesOf(unknown)).toBeNull();
+    expect(sharedBytesOf({ ...unknown, shared_static: 64 })).toBe(64);
+    expect(why(unknown, [device])).toBe("the log does not tell its shared memory");
+    expect(why({ ...unknown, registers: null }, [device])).toBe(
+      "the log does not tell its registers and shared memory",
+    );
+  });
+  it("says how many blocks run, and what limits them where something does", () => {
+    expect(runningBlocks(gather.occupancy_bounds!)).toBe(10);
+    expect(runningBlocks({ waves: 16, registers: null, groups: 32 })).toBe(16);
+    expect(limitedBy({ occupancy: 0.5, occupancy_bound: "registers" })).toBe("by registers");
+    expect(limitedBy({ occupancy: 1, occupancy_bound: "waves" })).toBe("");
   });
   it("names limits as people do", () => {
     expect(["waves", "groups", "shared_memory", "lds", null].map(limitWords)).toEqual([

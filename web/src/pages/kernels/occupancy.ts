@@ -48,13 +48,31 @@ export function occupancyOf(sm: Multiprocessor, needs: BlockNeeds): Occupancy {
   return { share: (blocks * warps) / allWarps, blocks, limit, by };
 }
 
+// What a block has of shared memory; null: the log tells neither part.
+export function sharedBytesOf({
+  shared_static,
+  shared_dynamic,
+}: Pick<LaunchConfig, "shared_static" | "shared_dynamic">): number | null {
+  if (shared_static === null && shared_dynamic === null) return null;
+  return (shared_static ?? 0) + (shared_dynamic ?? 0);
+}
+
+// Of what the log does not tell the words; empty: it tells all that a model needs.
+export function missingOf(config: LaunchConfig): string[] {
+  return [
+    threadsOf(config) === null ? "block size" : "",
+    config.registers === null ? "registers" : "",
+    sharedBytesOf(config) === null ? "shared memory" : "",
+  ].filter(Boolean);
+}
+
 // null: the log does not tell all of it.
 export function needsOf(config: LaunchConfig): BlockNeeds | null {
-  const { registers, shared_static, shared_dynamic } = config;
+  const { registers } = config;
   const threads = threadsOf(config);
-  if (threads === null || registers === null) return null;
-  if (shared_static === null && shared_dynamic === null) return null;
-  return { threads, registers, sharedBytes: (shared_static ?? 0) + (shared_dynamic ?? 0) };
+  const sharedBytes = sharedBytesOf(config);
+  if (threads === null || registers === null || sharedBytes === null) return null;
+  return { threads, registers, sharedBytes };
 }
 
 export interface Model {
@@ -71,11 +89,16 @@ function agrees({ share, by }: Occupancy, config: LaunchConfig): boolean {
   );
 }
 
+function listWords(words: string[]): string {
+  const last = words[words.length - 1] ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
+}
+
 // By what to calculate, or why that cannot be told. A model that does not tell what was recorded
 // tells nothing about what could be.
 export function modelOf(config: LaunchConfig, devices: DeviceLine[]): Model | { why: string } {
   const needs = needsOf(config);
-  if (!needs) return { why: "the registers, shared memory or block size of it were not recorded" };
+  if (!needs) return { why: `the log does not tell its ${listWords(missingOf(config))}` };
   const known = devices.flatMap(({ name, multiprocessor: sm }) =>
     sm ? [{ sm, device: name, needs, now: occupancyOf(sm, needs) }] : [],
   );
@@ -122,6 +145,21 @@ export function nextStep(sm: Multiprocessor, needs: BlockNeeds): Step | null {
     }
   }
   return null;
+}
+
+// As many as the scarcest resource has room for.
+export function runningBlocks(bounds: Record<string, number | null>): number {
+  const rooms = Object.values(bounds).filter((room) => room !== null);
+  return rooms.length === 0 ? 0 : Math.min(...rooms);
+}
+
+// "by registers", beside a share of less than all; empty: nothing limits it.
+export function limitedBy({
+  occupancy,
+  occupancy_bound,
+}: Pick<LaunchConfig, "occupancy" | "occupancy_bound">): string {
+  if (occupancy === null || occupancy >= 1 || !occupancy_bound) return "";
+  return `by ${limitWords(occupancy_bound)}`;
 }
 
 export const RESOURCE_WORDS: Record<Resource, string> = {

@@ -16,6 +16,8 @@ import {
   occupancyOf,
   RESOURCE_WORDS,
   RESOURCES,
+  runningBlocks,
+  sharedBytesOf,
 } from "./occupancy";
 
 // Of which the reader can choose, most time first.
@@ -132,15 +134,20 @@ function Bounds({ config, model }: { config: LaunchConfig; model: Model | null }
     return (
       <Empty title="What limits it was not recorded">
         {config.registers === null ? "" : `${plural(config.registers, "register")} a thread, `}
-        {bytes((config.shared_static ?? 0) + (config.shared_dynamic ?? 0))} of shared memory a
-        block.
+        {sharedBytesOf(config) === null
+          ? "shared memory unknown"
+          : `${bytes(sharedBytesOf(config))} of shared memory a block`}
+        .
       </Empty>
     );
   }
   const limit = config.occupancy_bound ?? model?.now.limit ?? null;
-  const most = bounds["waves"] ?? 1;
+  const running = runningBlocks(bounds);
   return (
     <div className="occupancy">
+      <p className="dim">
+        Blocks that run on a multiprocessor, of those that each resource has room for:
+      </p>
       {RESOURCES.map((resource) => {
         const blocks = bounds[resource];
         if (blocks === undefined || blocks === null) return null;
@@ -149,16 +156,14 @@ function Bounds({ config, model }: { config: LaunchConfig; model: Model | null }
           <div key={resource} className="occupancy-row">
             <span>{RESOURCE_WORDS[resource]}</span>
             <Bar
-              share={Math.min(blocks, most) / Math.max(most, 1)}
+              share={running / Math.max(blocks, 1)}
               color={isLimit && resource !== "waves" ? "var(--warn)" : "var(--ink3)"}
             />
             <span className="num">
-              <b>{count(blocks)}</b>
-              <span className="dim">
-                {" "}
-                {blocks === 1 ? "block" : "blocks"}
-                {isLimit && ", limits"}
-              </span>
+              <b>
+                {count(running)} of {count(blocks)}
+              </b>
+              <span className="dim">{isLimit && ", limits"}</span>
             </span>
           </div>
         );

@@ -14,11 +14,13 @@ const BOTTOM = 24;
 
 export function Scatter(props: {
   launches: Launch[];
+  // Times at the ends; null: those of the first and the last launch.
+  reach: [number, number] | null;
   // Longer ones stand out.
   p99: number | undefined;
   onOpen: (launch: Launch) => void;
 }) {
-  const { launches, p99, onOpen } = props;
+  const { launches, reach, p99, onOpen } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
@@ -26,8 +28,8 @@ export function Scatter(props: {
   const isDark = useIsDark();
   const [chosen, setChosen] = useState<number | null>(null);
   const plot = useMemo(
-    () => plotOf(launches, Math.max(width - LEFT - RIGHT, 1), HEIGHT - TOP - BOTTOM),
-    [launches, width],
+    () => plotOf(launches, Math.max(width - LEFT - RIGHT, 1), HEIGHT - TOP - BOTTOM, reach),
+    [launches, width, reach],
   );
 
   useEffect(() => {
@@ -46,13 +48,13 @@ export function Scatter(props: {
       context.fillStyle = color("--ink3");
       context.fillText(duration(tick), LEFT - 8, y + 4);
     }
-    const first = launches[0];
-    const last = launches[launches.length - 1];
-    if (first && last) {
+    if (launches.length > 0) {
       context.textAlign = "left";
-      context.fillText(duration(first.start), LEFT, HEIGHT - 6);
+      context.fillText(duration(plot.first), LEFT, HEIGHT - 6);
       context.textAlign = "right";
-      if (last !== first) context.fillText(duration(last.start), width - RIGHT, HEIGHT - 6);
+      if (plot.last !== plot.first) {
+        context.fillText(duration(plot.last), width - RIGHT, HEIGHT - 6);
+      }
     }
     const dot = ({ start, duration: time }: Launch, radius: number) => {
       context.beginPath();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Insights in words, and where their evidence can be seen.
-import type { Evidence, Insight } from "../../api/types";
-import { duration, percent, shownName, withMicro } from "../../base/format";
+import type { Evidence, Insight, Report } from "../../api/types";
+import { count, duration, isUnknown, percent, shownName, withMicro } from "../../base/format";
 import type { Tone } from "../../widgets/parts";
 import { baseName } from "../kernels/code_model";
 
@@ -50,15 +50,45 @@ export interface InsightWords {
   more: string | null;
 }
 
+// Reports in text round what is less than a twentieth of a percent to none, and do not group digits.
+function plainShare(text: string): string {
+  return text
+    .replace(/\(0\.0% of/g, "(<0.1% of")
+    .replace(/× (\d{4,})\b/g, (_, number: string) => `× ${count(Number(number))}`);
+}
+
 // The analysis' own title has the figures: it is the evidence of the title in words.
 export function wordsOf(insight: Insight): InsightWords {
   const { rule } = insight;
-  const title = withMicro(insight.title);
+  const title = plainShare(withMicro(insight.title));
   const detail = withMicro(insight.detail);
   const at = placeOf(insight);
   const words = at?.isWait ? `${WAITS_AT[rule]} ${at.text}` : TITLES[rule];
   if (words === undefined) return { title, evidence: detail, more: null };
   return { title: words, evidence: title, more: detail === "" ? null : detail };
+}
+
+export interface InsightGroup {
+  first: Insight;
+  others: Insight[];
+}
+
+// What is said in the same words, of the same line and with the same advice, is said once: a finding of
+// twenty GPUs is one. The first, which the analysis ranks highest, stands for them.
+export function groupInsights(insights: Insight[]): InsightGroup[] {
+  const groups = new Map<string, InsightGroup>();
+  for (const insight of insights) {
+    const key = JSON.stringify([
+      insight.rule,
+      wordsOf(insight).title,
+      placeOf(insight)?.title,
+      insight.advice,
+    ]);
+    const group = groups.get(key);
+    if (group) group.others.push(insight);
+    else groups.set(key, { first: insight, others: [] });
+  }
+  return [...groups.values()];
 }
 
 const LEAST_SHARE = 0.001;
@@ -93,14 +123,26 @@ const WAITS = new Set(["in_loop_sync", "sync_attribution", "idle_gaps"]);
 export interface Place {
   text: string;
   title: string;
-  // A path of the session's pages.
-  path: string;
+  // A path of the session's pages; null: none has it.
+  path: string | null;
   // It waits, and the path leads to it among the lines that do.
   isWait: boolean;
 }
 
+// Whether the session has a page of a kernel: what was recorded of warps alone has none.
+export type KnowsKernel = (name: string) => boolean;
+
+export function kernelsKnownTo(kernels: Report["kernels"] | undefined): KnowsKernel {
+  const list = kernels === undefined || isUnknown(kernels) ? [] : kernels.by_name;
+  const names = new Set(list.flatMap(({ label, full_name }) => [label, full_name ?? label]));
+  return (name) => names.has(name);
+}
+
 // The line of code to look at, or the kernel: the first that the evidence has.
-export function placeOf({ rule, evidence }: Insight): Place | null {
+export function placeOf(
+  { rule, evidence }: Pick<Insight, "rule" | "evidence">,
+  knows: KnowsKernel = () => true,
+): Place | null {
   const at = evidence.find(({ file }) => file !== undefined);
   if (at?.file !== undefined) {
     const text = at.line === undefined ? baseName(at.file) : `${baseName(at.file)}:${at.line}`;
@@ -115,7 +157,7 @@ export function placeOf({ rule, evidence }: Insight): Place | null {
   return {
     text: shownName(kernel),
     title: kernel,
-    path: `kernels/${encodeURIComponent(kernel)}`,
+    path: knows(kernel) ? `kernels/${encodeURIComponent(kernel)}` : null,
     isWait: false,
   };
 }
@@ -141,6 +183,8 @@ const PAGE_OF: Record<string, Step> = {
   ecc_errors: { words: "See the GPU's health", path: "health" },
   gpu_imbalance: { words: "See all GPUs on the timeline", path: "timeline" },
   memory_nearly_full: { words: "See memory over time", path: "memory" },
+  warp_bubbles: { words: "See the warps on the timeline", path: "timeline" },
+  warp_group_bound: { words: "See the warps on the timeline", path: "timeline" },
   trace_losses: { words: "See what is missing", path: "log" },
 };
 

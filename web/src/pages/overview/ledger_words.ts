@@ -45,21 +45,35 @@ const LOSSES: Record<string, string> = {
   rows_deleted: "rows deleted to stay within the size limit",
 };
 
+// "1 reading missed", "2 readings missed".
+export function lossWords(what: string, number: number): string {
+  if (number !== 1) return what;
+  return what.replace(/^((?:call|code|written) )?(\w+?)s\b/, (_, of = "", many: string) => {
+    const one = /(?:ch|sh|x)e$/.test(many) ? many.slice(0, -1) : many;
+    return `${of}${one}`;
+  });
+}
+
 export function lossesOf({ numbers, rows_read }: Ledger): LossCount[] {
   if (numbers === null) return [];
   const losses = Object.entries(LOSSES).flatMap(([name, what]): LossCount[] => {
     const number = numberIn(numbers, name) ?? 0;
-    return number > 0 ? [{ what, number }] : [];
+    return number > 0 ? [{ what: lossWords(what, number), number }] : [];
   });
   for (const [kind, number] of Object.entries(numbers.dropped ?? {})) {
     if (number > 0)
-      losses.push({ what: `rows of ${kind.replaceAll("_", " ")} that the writer dropped`, number });
+      losses.push({
+        what: lossWords(`rows of ${kind.replaceAll("_", " ")} that the writer dropped`, number),
+        number,
+      });
   }
   let unread = 0;
   for (const [kind, written] of Object.entries(numbers.rows ?? {})) {
     unread += Math.max(written - (rows_read[kind] ?? 0), 0);
   }
-  if (unread > 0) losses.push({ what: "written rows that cannot be read", number: unread });
+  if (unread > 0) {
+    losses.push({ what: lossWords("written rows that cannot be read", unread), number: unread });
+  }
   return losses;
 }
 

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { Coverage, DeviceTime, GpuTime, Insight, Ledger, Waits } from "../../api/types";
-import { evidenceStep, gainOf, placeOf, timelinePath, wordsOf } from "./insight_words";
-import { countedText, lossesOf, verdictTone } from "./ledger_words";
+import {
+  evidenceStep,
+  gainOf,
+  groupInsights,
+  kernelsKnownTo,
+  placeOf,
+  timelinePath,
+  wordsOf,
+} from "./insight_words";
+import { countedText, lossesOf, lossWords, verdictTone } from "./ledger_words";
 import { missingWaitLines, notRecorded } from "./not_recorded";
 import { splitCode } from "../kernels/split_code";
 import { busyFact, costFact, costOf, idleFact, memoryFact, stepFact } from "./summary";
@@ -71,6 +79,7 @@ describe("facts", () => {
   it("tells the step with its spread", () => {
     const fact = stepFact({
       label: "step",
+      source: "scopes",
       warmups: 1,
       duration_ns: {
         count: 5,
@@ -84,6 +93,15 @@ describe("facts", () => {
     });
     expect(fact).toMatchObject({ value: "36", unit: "ms · 32 to 41.4" });
     expect(fact.hint).toContain("without 1 warm-up");
+    const same = { count: 5, total: 15_000, min: 3000, max: 3000, mean: 3000, median: 3000 };
+    const alike = stepFact({
+      label: "k",
+      source: "kernel sequence",
+      warmups: 0,
+      duration_ns: same,
+    });
+    // Nobody said that kernels which repeat are a step.
+    expect(alike).toMatchObject({ label: "Repeat", value: "3", unit: "µs · all alike" });
   });
   it("never makes zero of what is not known", () => {
     expect(stepFact(unknown)).toMatchObject({ value: null });
@@ -94,11 +112,22 @@ describe("facts", () => {
     );
     expect(idleFact({ ...gpu, devices: [] }).value).toBeNull();
     expect(memoryFact(unknown, undefined).value).toBeNull();
-    expect(costFact({ ...ledger, numbers: null }, costOf(null, coverage)).value).toBeNull();
+    expect(costFact({ ...ledger, numbers: null }, costOf(null, coverage), false).value).toBeNull();
   });
   it("counts idle time between the first and the last work", () => {
     expect(busyFact(gpu).value).toBe("9.0%");
     expect(idleFact(gpu)).toMatchObject({ value: "60.8%", unit: "· 7 pauses" });
+    const idle = { count: 0, total_ns: 0, short_ns: 200, longest: [], by_length: [] };
+    const short = idleFact({ ...gpu, devices: [{ ...DEVICE, idle }] });
+    expect(short).toMatchObject({ value: "20.0%", unit: "· only short pauses" });
+    const none = { ...DEVICE, idle: { ...idle, short_ns: 0 } };
+    expect(idleFact({ ...gpu, devices: [none] }).unit).toBe("· no pause");
+  });
+  it("does not call a session cut off that is still being recorded", () => {
+    const empty = { ...ledger, numbers: null };
+    const hint = (isLive: boolean) => costFact(empty, costOf(null, coverage), isLive).hint;
+    expect(hint(true)).toContain("still being recorded");
+    expect(hint(false)).toContain("cut off");
   });
   it("prefers what an engine measured of itself", () => {
     expect(costOf(ledger.numbers, coverage).share).toBeCloseTo(0.033);
@@ -120,7 +149,7 @@ describe("facts", () => {
       "In callbacks",
       "Vendor's library",
     ]);
-    expect(costFact(ledger, cost)).toMatchObject({ value: "+6.8%" });
+    expect(costFact(ledger, cost, false)).toMatchObject({ value: "+6.8%" });
   });
 });
 
@@ -185,7 +214,44 @@ describe("insights", () => {
     expect(evidenceStep(insight)?.path).toContain("timeline?from=900000");
     expect(evidenceStep({ ...timeless, rule: "memory_nearly_full" })?.path).toBe("memory");
     expect(evidenceStep({ ...timeless, rule: "launch_bound" })).toBeNull();
+    expect(evidenceStep({ ...timeless, rule: "warp_bubbles" })?.path).toBe("timeline");
+    expect(evidenceStep({ ...timeless, rule: "warp_group_bound" })?.path).toBe("timeline");
   });
+  it("leads to no kernel that the session does not have", () => {
+    const warps = { rule: "warp_bubbles", evidence: [{ text: "", kernel: "take_turns" }] };
+    expect(placeOf(warps, kernelsKnownTo(unknown))).toMatchObject({
+      text: "take_turns",
+      path: null,
+    });
+    expect(placeOf(warps)?.path).toBe("kernels/take_turns");
+  });
+  it("says once what is the same of many GPUs", () => {
+    const idle = (gpu: number) => ({ ...insight, rule: "idle_gaps", title: `GPU ${gpu} idle` });
+    const groups = groupInsights([idle(0), { ...insight, rule: "throttling" }, idle(1), idle(2)]);
+    expect(groups.map(({ first, others }) => [first.title, others.length])).toEqual([
+      ["GPU 0 idle", 2],
+      [insight.title, 0],
+    ]);
+    const at = (line: number) => ({ ...insight, evidence: [{ text: "", file: "/a.py", line }] });
+    expect(groupInsights([at(1), at(2)])).toHaveLength(2);
+  });
+  it("has no share that rounds to nothing, and groups digits", () => {
+    const title = "StreamSynchronize × 49999 · 71.4us (0.0% of session)";
+    expect(wordsOf({ ...insight, title }).evidence).toBe(
+      "StreamSynchronize × 49,999 · 71.4 µs (<0.1% of session)",
+    );
+  });
+});
+
+it("counts one of them as one", () => {
+  const one = (what: string) => lossWords(what, 1);
+  expect(one("readings missed: the sampler came too late")).toBe(
+    "reading missed: the sampler came too late",
+  );
+  expect(one("launches still running at the end")).toBe("launch still running at the end");
+  expect(one("call stacks dropped")).toBe("call stack dropped");
+  expect(one("written rows that cannot be read")).toBe("written row that cannot be read");
+  expect(lossWords("notes of launches dropped", 2)).toBe("notes of launches dropped");
 });
 
 describe("advice", () => {

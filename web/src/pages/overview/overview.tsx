@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first page of a session: six facts, what to do first, and how far both can be trusted.
+import { useMemo } from "react";
 import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
 import { isUnknown } from "../../base/format";
@@ -7,6 +8,7 @@ import { type FactProps, Facts, Panel } from "../../widgets/parts";
 import { Ready } from "../../widgets/states";
 import { Activity } from "./activity";
 import { InsightList } from "./insight_list";
+import { kernelsKnownTo } from "./insight_words";
 import { missingWaitLines, notRecorded } from "./not_recorded";
 import {
   busyFact,
@@ -18,6 +20,7 @@ import {
   stepFact,
   whyUnknown,
 } from "./summary";
+import { runHref } from "../session_frame";
 import { CostPanel, LedgerPanel, NotRecordedPanel } from "./trust";
 import "./overview.css";
 
@@ -28,6 +31,8 @@ function fact<T>(label: string, data: T | undefined, of: (data: T) => FactProps)
 }
 
 export default function Overview({ session }: { session: string }) {
+  const detail = useApi(sessionPath(session, "")).data;
+  const isLive = detail?.state === "live";
   const kernels = useApi(sessionPath(session, "/kernels"), { limit: 1 });
   const health = useApi(sessionPath(session, "/health"));
   const insights = useSection(session, "insights");
@@ -53,7 +58,7 @@ export default function Overview({ session }: { session: string }) {
       ? { label: "Kernels", value: null, hint: whyUnknown(kernelsUnknown) }
       : fact("Kernels", kernels.data, kernelFact),
     fact("GPU memory", memory.data, (data) => memoryFact(data, health.data)),
-    fact("Recording cost", cost, (data) => costFact(ledger.data!, data)),
+    fact("Recording cost", cost, (data) => costFact(ledger.data!, data, isLive)),
   ];
   const known = groups.data && !isUnknown(groups.data) ? groups.data : undefined;
   const hasLines = known !== undefined && !isUnknown(known.by_line) && known.by_line.length > 0;
@@ -68,13 +73,23 @@ export default function Overview({ session }: { session: string }) {
     ["Energy", gpu.data?.energy_joules],
   ];
 
+  const knows = useMemo(() => kernelsKnownTo(groups.data), [groups.data]);
+
   return (
     <div className="overview">
+      {detail && detail.rank !== null && (detail.world_size ?? 0) > 1 && (
+        <p className="overview-run">
+          This is rank {detail.rank} of {detail.world_size}:{" "}
+          <a href={runHref(detail.run)}>All ranks</a>
+        </p>
+      )}
       <Facts of={facts} />
       {insights.data ? (
         <InsightList
           session={session}
           insights={insights.data}
+          knows={knows}
+          hasHealth={(health.data?.metrics.length ?? 0) > 0}
           whyNone={kernelsUnknown ? whyUnknown(kernelsUnknown) : null}
         />
       ) : (
@@ -94,7 +109,7 @@ export default function Overview({ session }: { session: string }) {
           </Panel>
         )}
         {cost ? (
-          <CostPanel cost={cost} />
+          <CostPanel cost={cost} isLive={isLive} />
         ) : (
           <Panel title="What recording cost">
             <Ready of={coverage}>{() => null}</Ready>

@@ -23,6 +23,7 @@ import {
   sentence,
 } from "../../base/format";
 import type { FactProps } from "../../widgets/parts";
+import { stepWord } from "../iterations/steps";
 import { numberIn } from "../log/ledger";
 
 export function whyUnknown({ unknown, hint }: Unknown): string {
@@ -44,23 +45,23 @@ function rangeText(typical: number, min: number, max: number): string {
     const text = timeQuantity(value).value;
     return /^\d\d+\.\d\d/.test(text) ? String(Math.round(Number(text) * 10) / 10) : text;
   };
-  return short(min) === short(max) ? "each" : `${short(min)} to ${short(max)}`;
+  return short(min) === short(max) ? "all alike" : `${short(min)} to ${short(max)}`;
 }
 
 export function stepFact(
-  iterations: Pick<Iterations, "label" | "warmups" | "duration_ns"> | Unknown,
+  iterations: Pick<Iterations, "label" | "source" | "warmups" | "duration_ns"> | Unknown,
 ): FactProps {
   if (isUnknown(iterations)) return unknownFact("Step", iterations);
   const time = iterations.duration_ns;
   const typical = timeQuantity(time.median);
   const isOne = time.count <= 1 || time.min === undefined || time.max === undefined;
   return {
-    label: "Step",
+    label: stepWord(iterations),
     value: typical.value,
     unit: isOne
       ? typical.unit
       : `${typical.unit} · ${rangeText(time.median ?? 0, time.min!, time.max!)}`,
-    hint: `Median of ${plural(time.count, "step")} (${iterations.label})${
+    hint: `Median of ${plural(time.count, stepWord(iterations).toLowerCase())} (${iterations.label})${
       iterations.warmups > 0 ? `, without ${plural(iterations.warmups, "warm-up")}` : ""
     }. Mean ${duration(time.mean)}, p90 ${duration(time.p90)}.`,
   };
@@ -103,6 +104,12 @@ export function busyFact(gpu: GpuTime): FactProps {
   };
 }
 
+// The analysis lists pauses that are long enough to look at; others only add up.
+function pausesText(long: number, idle: number): string {
+  if (long > 0) return plural(long, "pause");
+  return idle > 0 ? "only short pauses" : "no pause";
+}
+
 // Between its first and its last work: what comes before and after is start-up and end.
 export function idleFact(gpu: GpuTime): FactProps {
   const label = "Idle between work";
@@ -121,7 +128,7 @@ export function idleFact(gpu: GpuTime): FactProps {
   return {
     label,
     value: share(idle, recorded),
-    unit: `· ${plural(pauses, "pause")}`,
+    unit: `· ${pausesText(pauses, idle)}`,
     hint: `The GPU had begun and waited for the host: ${duration(idle)}. Before its first work ${duration(before)}, after its last ${duration(after)}.`,
   };
 }
@@ -218,12 +225,19 @@ export function costOf(numbers: LedgerNumbers | null, coverage: Coverage): Cost 
   return { share: ((callbacks ?? 0) + (library ?? 0)) / whole, parts };
 }
 
-export function costFact(ledger: Ledger, cost: Cost): FactProps {
+// Why nobody knows what it cost.
+export function whyNoCost(isLive: boolean): string {
+  return isLive
+    ? "The session is still being recorded: what it cost is written at its end."
+    : "The session was cut off before it wrote what it cost.";
+}
+
+export function costFact(ledger: Ledger, cost: Cost, isLive: boolean): FactProps {
   const label = "Recording cost";
   if (cost.share === null) {
     const why =
       ledger.numbers === null
-        ? "The session was cut off before it wrote its own figures."
+        ? whyNoCost(isLive)
         : "The session has no figures of what recording cost.";
     return unknownFact(label, why);
   }

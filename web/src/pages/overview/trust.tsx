@@ -7,7 +7,7 @@ import { Empty } from "../../widgets/states";
 import { sessionHref } from "../session_frame";
 import { countedText, lossesOf, verdictTone } from "./ledger_words";
 import type { NotRecorded } from "./not_recorded";
-import type { Cost } from "./summary";
+import { type Cost, whyNoCost } from "./summary";
 import { WithCode } from "../kernels/with_code";
 
 export function LedgerPanel({
@@ -74,11 +74,11 @@ export function LedgerPanel({
   );
 }
 
-export function CostPanel({ cost }: { cost: Cost }) {
+export function CostPanel({ cost, isLive }: { cost: Cost; isLive: boolean }) {
   return (
     <Panel title="What recording cost">
       {cost.parts.length === 0 ? (
-        <Empty title="No figures">The session was cut off before it wrote what it cost.</Empty>
+        <Empty title="No figures">{whyNoCost(isLive)}</Empty>
       ) : (
         <dl className="trust cost">
           {cost.parts.map(({ label, text, what }) => (

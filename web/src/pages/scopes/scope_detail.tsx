@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { Scope } from "../../api/types";
 import { count, duration, isUnknown, percent, plain, plural, UNKNOWN } from "../../base/format";
 import { Copyable, Panel } from "../../widgets/parts";
+import { TableTools } from "../../widgets/table_tools";
 import { sessionHref } from "../session_frame";
 import { unknownCell } from "./scope_table";
 import { workOf } from "./scope_tree";
@@ -68,6 +69,20 @@ export function ScopeDetail({
         </dl>
         <div>
           <h3>Kernels with the most time</h3>
+          {kernels.length > 0 && (
+            <TableTools
+              name={`kernels-of-${scope.path.replaceAll(" > ", "-")}`}
+              table={() => [
+                ["kernel", "launches", "total_ns"],
+                ...kernels.map(({ label, count: launches, total_ns }) => [
+                  label,
+                  launches,
+                  total_ns,
+                ]),
+              ]}
+              rows={kernels}
+            />
+          )}
           {kernels.length === 0 ? (
             <p className="dim">
               {isUnknown(scope.kernels) ? scope.kernels.unknown : "None was launched in it."}

@@ -3,8 +3,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react";
 import type { Scope } from "../../api/types";
-import { count, duration, isUnknown, plain, type Unknown, UNKNOWN } from "../../base/format";
+import { count, isUnknown, plain, type Unknown, UNKNOWN } from "../../base/format";
+import { openByKey, RowLink, rowHandlers } from "../../widgets/row_link";
 import { TableTools } from "../../widgets/table_tools";
+import { timeCell } from "../../widgets/time_cell";
 import { type ScopeKey, type ScopeRow, valueOf, workOf } from "./scope_tree";
 
 const ROW_PX = 28;
@@ -28,7 +30,7 @@ export function unknownCell(
 
 function workCell(
   work: Scope["own"],
-  pick: (known: NonNullable<ReturnType<typeof workOf>>) => string,
+  pick: (known: NonNullable<ReturnType<typeof workOf>>) => ReactNode,
 ) {
   const known = workOf(work);
   if (known) return pick(known);
@@ -50,19 +52,24 @@ const COLUMNS: ScopeColumn[] = [
     key: "wall",
     title: "Wall time",
     hint: "How long it was open, on all threads",
-    cell: (scope) => atLeast(scope, duration(scope.duration_ns.total)),
+    cell: (scope) => (
+      <>
+        {scope.is_lower_bound && "≥ "}
+        {timeCell(scope.duration_ns.total)}
+      </>
+    ),
   },
   {
     key: "gpu",
     title: "GPU time",
     hint: "Of kernels, copies and fills launched in it and in the scopes inside it",
-    cell: ({ total }) => workCell(total, ({ gpu_ns }) => duration(gpu_ns)),
+    cell: ({ total }) => workCell(total, ({ gpu_ns }) => timeCell(gpu_ns)),
   },
   {
     key: "own",
     title: "GPU, own",
     hint: "Of the work launched directly in it",
-    cell: ({ own }) => workCell(own, ({ gpu_ns }) => duration(gpu_ns)),
+    cell: ({ own }) => workCell(own, ({ gpu_ns }) => timeCell(gpu_ns)),
   },
   {
     key: "kernels",
@@ -74,7 +81,7 @@ const COLUMNS: ScopeColumn[] = [
     key: "waits",
     title: "Waiting",
     hint: "How long the host was blocked for the GPU in it",
-    cell: ({ total }) => workCell(total, ({ wait_ns }) => duration(wait_ns)),
+    cell: ({ total }) => workCell(total, ({ wait_ns }) => timeCell(wait_ns)),
   },
   {
     key: "energy",
@@ -84,12 +91,22 @@ const COLUMNS: ScopeColumn[] = [
   },
 ];
 
+// Values that have a unit name it in files.
+const SAVED_AS: Partial<Record<ScopeKey, string>> = {
+  wall: "wall_ns",
+  gpu: "gpu_ns",
+  own: "own_gpu_ns",
+  waits: "wait_ns",
+  energy: "energy_joules",
+};
+
 export function ScopeTable({
   rows,
   sortedBy,
   onSort,
   onFold,
   chosen,
+  addressOf,
   onOpen,
 }: {
   rows: ScopeRow[];
@@ -97,6 +114,7 @@ export function ScopeTable({
   onSort: (key: ScopeKey) => void;
   onFold: (path: string, isOpen: boolean) => void;
   chosen: string | null;
+  addressOf: (path: string) => string;
   onOpen: (path: string) => void;
 }) {
   const scroll = useRef<HTMLDivElement>(null);
@@ -110,7 +128,7 @@ export function ScopeTable({
     initialRect: { width: 800, height: MOST_ROWS * ROW_PX },
   });
   const table = () => [
-    ["path", ...COLUMNS.map(({ key }) => key)],
+    ["path", ...COLUMNS.map(({ key }) => SAVED_AS[key] ?? key)],
     ...rows.map(({ scope }) => [scope.path, ...COLUMNS.map(({ key }) => valueOf(scope, key))]),
   ];
   const onKey = (event: KeyboardEvent) => {
@@ -124,8 +142,9 @@ export function ScopeTable({
       virtual.scrollToIndex(next);
     } else if (row && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
       if (row.hasChildren) onFold(row.scope.path, event.key === "ArrowRight");
-    } else if (row && event.key === "Enter") onOpen(row.scope.path);
-    else return;
+    } else if (row && event.key === "Enter") {
+      openByKey(event, `#${addressOf(row.scope.path)}`, () => onOpen(row.scope.path));
+    } else return;
     event.preventDefault();
   };
   return (
@@ -165,6 +184,7 @@ export function ScopeTable({
           {virtual.getVirtualItems().map(({ index, start }) => {
             const { scope, hasChildren, isOpen } = rows[index] as ScopeRow;
             const name = scope.path.split(" > ").at(-1) ?? scope.name;
+            const href = `#${addressOf(scope.path)}`;
             return (
               <div
                 key={scope.path}
@@ -176,10 +196,8 @@ export function ScopeTable({
                 {...(hasChildren ? { "aria-expanded": isOpen } : {})}
                 className={`table-row scope-grid opens${scope.path === chosen ? " on" : ""}${index === at ? " scope-at" : ""}${index === rows.length - 1 ? " last" : ""}`}
                 style={{ transform: `translateY(${start}px)` }}
-                onClick={() => {
-                  setAt(index);
-                  onOpen(scope.path);
-                }}
+                onMouseDown={() => setAt(index)}
+                {...rowHandlers(href, () => onOpen(scope.path))}
               >
                 <span
                   role="gridcell"
@@ -201,7 +219,7 @@ export function ScopeTable({
                   ) : (
                     <i className="scope-leaf" />
                   )}
-                  {name}
+                  <RowLink href={href}>{name}</RowLink>
                 </span>
                 {COLUMNS.map(({ key, cell }) => (
                   <span key={key} role="gridcell" className="number">

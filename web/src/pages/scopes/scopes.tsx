@@ -5,14 +5,14 @@ import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
 import type { Flame, Scope } from "../../api/types";
 import { setViewParameters, useViewParameter } from "../../base/address";
-import { count, duration } from "../../base/format";
+import { count, duration, plural } from "../../base/format";
 import { classVariable } from "../../base/kernel_class";
 import { useKeys } from "../../base/keys";
 import { Kbd, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { bySamples, byScopes, type FlameNode, tellsStacks } from "./flame";
 import { type FlameKernel, FlameGraph } from "./flame_graph";
-import { sessionHref } from "../session_frame";
+import { sessionAddress, sessionHref } from "../session_frame";
 import { ScopeDetail } from "./scope_detail";
 import { ScopeTable } from "./scope_table";
 import { type ScopeKey, visibleRows } from "./scope_tree";
@@ -153,7 +153,7 @@ function ScopeTree({
   };
   return (
     <>
-      <Panel title="Scopes" note={`${count(scopes.length)} paths; click one for its kernels`}>
+      <Panel title="Scopes" note={`${plural(scopes.length, "path")}; click one for its kernels`}>
         {rows.length === 0 ? (
           <Empty title="No scope has that name">Clear the search to see all of them.</Empty>
         ) : (
@@ -163,6 +163,9 @@ function ScopeTree({
             onSort={setSorted}
             onFold={fold}
             chosen={chosen}
+            addressOf={(path) =>
+              sessionAddress(session, `scopes?scope=${encodeURIComponent(path)}`)
+            }
             onOpen={setChosen}
           />
         )}

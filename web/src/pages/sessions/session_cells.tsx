@@ -3,10 +3,11 @@ import type { MouseEvent } from "react";
 import type { Session } from "../../api/types";
 import { setViewParameters } from "../../base/address";
 import { bytes, count, duration, plural, UNKNOWN, wallTime } from "../../base/format";
-import { sessionHref, StateBadge } from "../session_frame";
+import { RowLink } from "../../widgets/row_link";
+import { runHref, sessionHref, StateBadge } from "../session_frame";
 import { membersText, type RunRow } from "./session_rows";
 
-// Links, fields and buttons of a row act for themselves.
+// A field's cell is not the row.
 function alone(event: MouseEvent): void {
   event.stopPropagation();
 }
@@ -60,9 +61,7 @@ export function SessionCells({
       </span>
       <span role="gridcell" className={`c-program${isInRun ? " inner" : ""}`}>
         <span className="session-name">
-          <a href={sessionHref(session.id)} onClick={alone}>
-            {name}
-          </a>
+          <RowLink href={sessionHref(session.id)}>{name}</RowLink>
           {rank !== null && <small>{rank}</small>}
           <small>{session.engine}</small>
           {session.tags.map((tag) => (
@@ -70,21 +69,12 @@ export function SessionCells({
               className="chip session-has-tag"
               key={tag}
               title={`Only sessions tagged ${tag}`}
-              onClick={(event) => {
-                alone(event);
-                setViewParameters({ tag });
-              }}
+              onClick={() => setViewParameters({ tag })}
             >
               {tag}
             </button>
           ))}
-          <button
-            className="text-button session-tag"
-            onClick={(event) => {
-              alone(event);
-              onTag();
-            }}
-          >
+          <button className="text-button session-tag" onClick={onTag}>
             {session.tags.length === 0 ? "+ tag" : "edit"}
             <span className="visually-hidden">, {name}</span>
           </button>
@@ -118,18 +108,26 @@ export function SessionCells({
   );
 }
 
-export function RunCells({ row }: { row: RunRow }) {
+export function RunCells({ row, toggle }: { row: RunRow; toggle: () => void }) {
   const { summary, sessions } = row;
   const gpus = gpuText(sessions.flatMap(({ devices }) => devices));
   const [first] = sessions;
   return (
     <>
-      <span role="gridcell" className="c-choose run-arrow" aria-hidden="true">
-        {row.isOpen ? "▾" : "▸"}
+      <span role="gridcell" className="c-choose">
+        <button
+          className="run-arrow"
+          tabIndex={-1}
+          aria-label={row.isOpen ? "Hide its sessions" : "Show its sessions"}
+          title={row.isOpen ? "Hide its sessions" : "Show its sessions"}
+          onClick={toggle}
+        >
+          {row.isOpen ? "▾" : "▸"}
+        </button>
       </span>
       <span role="gridcell" className="c-program">
         <span className="session-name">
-          <b>{summary.app || row.run}</b>
+          <RowLink href={runHref(row.run)}>{summary.app || row.run}</RowLink>
           <small>{membersText(summary, sessions.length)}</small>
           <small>{summary.engines.join(", ")}</small>
         </span>

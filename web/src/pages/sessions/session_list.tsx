@@ -6,7 +6,8 @@ import type { Session } from "../../api/types";
 import { navigate, setViewParameters } from "../../base/address";
 import { useKeys } from "../../base/keys";
 import { TableTools } from "../../widgets/table_tools";
-import { sessionAddress } from "../session_frame";
+import { openByKey, rowHandlers } from "../../widgets/row_link";
+import { runAddress, sessionAddress } from "../session_frame";
 import { RunCells, SessionCells } from "./session_cells";
 import { type ListRow, nextSort, rowsOf } from "./session_rows";
 import type { SessionList } from "./use_sessions";
@@ -56,6 +57,11 @@ function keyOf(row: ListRow | undefined): string {
   return row.kind === "run" ? `run ${row.run}` : row.session.id;
 }
 
+// A run leads to what is said of all its ranks.
+function addressOf(row: ListRow): string {
+  return row.kind === "run" ? runAddress(row.run) : sessionAddress(row.session.id);
+}
+
 export function SessionGrid({
   list,
   sessions,
@@ -95,10 +101,7 @@ export function SessionGrid({
     if (!next.delete(run)) next.add(run);
     setOpen(next);
   };
-  const openRow = (row: ListRow | undefined) => {
-    if (row?.kind === "run") toggle(row.run);
-    else if (row) navigate(sessionAddress(row.session.id));
-  };
+  const openRow = (row: ListRow) => navigate(addressOf(row));
   const move = (to: number) => {
     const next = Math.min(Math.max(to, 0), rows.length - 1);
     setAt(next);
@@ -136,8 +139,9 @@ export function SessionGrid({
     };
     const to = steps[event.key];
     if (to !== undefined) move(to);
-    else if (event.key === "Enter") openRow(current);
-    else if (event.key === " " && current?.kind === "session") onChoose(current.session);
+    else if (event.key === "Enter" && current) {
+      openByKey(event, `#${addressOf(current)}`, () => openRow(current));
+    } else if (event.key === " " && current?.kind === "session") onChoose(current.session);
     else if (event.key === "ArrowRight" && current?.kind === "run" && !current.isOpen) {
       toggle(current.run);
     } else if (event.key === "ArrowLeft" && current?.kind === "run" && current.isOpen) {
@@ -195,13 +199,11 @@ export function SessionGrid({
                 aria-expanded={row.kind === "run" ? row.isOpen : undefined}
                 className={`session-row session-columns${index === active ? " active" : ""}`}
                 style={{ transform: `translateY(${start}px)` }}
-                onClick={() => {
-                  setAt(index);
-                  openRow(row);
-                }}
+                onMouseDown={() => setAt(index)}
+                {...rowHandlers(`#${addressOf(row)}`, () => openRow(row))}
               >
                 {row.kind === "run" ? (
-                  <RunCells row={row} />
+                  <RunCells row={row} toggle={() => toggle(row.run)} />
                 ) : (
                   <SessionCells
                     session={row.session}

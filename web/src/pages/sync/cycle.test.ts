@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { EventEntry } from "../../api/types";
-import { cycleOf, placeIn, rangeOf } from "./cycle";
+import { cycleOf, placeIn, rangeOf, timelineOf } from "./cycle";
 
 function event(id: string, track: string, start: number, length: number): EventEntry {
   return { event: id, track, row: 0, start_ns: start, duration_ns: length, label: "k" };
@@ -29,6 +29,9 @@ describe("what lies between two waits", () => {
     expect(ids(cycle.waits)).toEqual(["before", "wait"]);
     expect(ids(cycle.launches)).toEqual(["b"]);
     expect(ids(cycle.kernels)).toEqual(["b", "other"]);
+  });
+  it("is shown on the timeline with the wait selected", () => {
+    expect(timelineOf(WAIT)).toBe("timeline?from=100&to=400&sel=300,400&span=300,400");
   });
   it("has some time before the first wait of a thread, and none before the session", () => {
     expect(rangeOf({ start_ns: 9e6, duration_ns: 2e6, before: null })).toEqual([1e6, 11e6]);

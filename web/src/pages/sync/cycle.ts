@@ -20,6 +20,13 @@ export function rangeOf({ start_ns, duration_ns, before }: LineWait): [number, n
   return [from, start_ns + duration_ns];
 }
 
+// Where the timeline shows the wait, selected, with what led to it.
+export function timelineOf(wait: LineWait): string {
+  const [from, to] = rangeOf(wait);
+  const own = `${wait.start_ns},${wait.start_ns + wait.duration_ns}`;
+  return `timeline?from=${from}&to=${to}&sel=${own}&span=${own}`;
+}
+
 function threadOf({ track }: EventEntry): string {
   return track.slice(track.indexOf(":"));
 }

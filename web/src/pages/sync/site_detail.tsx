@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line that waits: its text, the kernels that it waits for, and one of its waits drawn.
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
-import type { EventEntry, Waits } from "../../api/types";
+import type { EventEntry, KernelClass, Report, Waits } from "../../api/types";
 import {
   count,
   duration,
@@ -14,6 +14,7 @@ import {
   sentence,
   withMicro,
 } from "../../base/format";
+import { classVariable } from "../../base/kernel_class";
 import { languageOf, lineStates } from "../../base/tokenizer";
 import { CodeText } from "../../widgets/code_text";
 import { PanelTools } from "../../widgets/parts";
@@ -22,7 +23,7 @@ import { Ready } from "../../widgets/states";
 import type { Column } from "../../widgets/table";
 import { WithCode } from "../kernels/with_code";
 import { sessionHref } from "../session_frame";
-import { type Cycle, cycleOf, placeIn, rangeOf } from "./cycle";
+import { type Cycle, cycleOf, placeIn, rangeOf, timelineOf } from "./cycle";
 import { type Launched as LaunchedKernel, launchedAt, type Site, sourceAround } from "./sites";
 
 const MOST_EVENTS = 5_000;
@@ -110,8 +111,18 @@ const ROWS = [
   { key: "kernels", title: "GPU works" },
 ] as const;
 
+// By every name that an event may have.
+function classesOf(kernels: Report["kernels"] | undefined): Map<string, KernelClass> {
+  if (kernels === undefined || isUnknown(kernels)) return new Map();
+  const named = kernels.by_name.flatMap((kernel): [string, KernelClass][] => [
+    [kernel.label, kernel.class],
+    [kernel.full_name ?? kernel.label, kernel.class],
+  ]);
+  return new Map(named);
+}
+
 // Host and GPU over one wait: where the lowest row has ground, the GPU has nothing to do.
-function Strip({ cycle }: { cycle: Cycle }) {
+function Strip({ cycle, classOf }: { cycle: Cycle; classOf: Map<string, KernelClass> }) {
   const { range, wait } = cycle;
   const words = `From ${exactTime(range[0])} to ${exactTime(range[1])}: ${plural(cycle.launches.length, "launch", "launches")}, then a wait of ${duration(wait?.duration_ns)}`;
   return (
@@ -128,7 +139,13 @@ function Strip({ cycle }: { cycle: Cycle }) {
                   key={i}
                   className={event === wait ? "on" : ""}
                   title={`${event.label}, ${duration(event.duration_ns)}`}
-                  style={{ left: `${place.left}%`, width: `${place.width}%` }}
+                  style={{
+                    left: `${place.left}%`,
+                    width: `${place.width}%`,
+                    ...(key === "kernels"
+                      ? { background: classVariable(classOf.get(event.name ?? event.label)) }
+                      : {}),
+                  }}
                 />
               );
             })}
@@ -257,6 +274,8 @@ function Launched({ session, site, waits }: { session: string; site: Site; waits
 
 function OneWait({ session, site }: { session: string; site: Site }) {
   const [shown, setShown] = useState<"typical" | "longest">("typical");
+  const kernels = useSection(session, "kernels").data;
+  const classOf = useMemo(() => classesOf(kernels), [kernels]);
   const tracks = useApi(sessionPath(session, "/tracks")).data?.tracks;
   const wait = site[shown];
   const [from, to] = rangeOf(wait);
@@ -296,12 +315,12 @@ function OneWait({ session, site }: { session: string; site: Site }) {
           {duration(wait.duration_ns)} in {site.call} at {exactTime(wait.start_ns)}
         </span>
         <span className="grow" />
-        <a href={sessionHref(session, `timeline?from=${from}&to=${to}`)}>See it on the timeline</a>
+        <a href={sessionHref(session, timelineOf(wait))}>See it on the timeline</a>
       </div>
       <Ready of={page} rows={3}>
         {({ events, next_from }) => (
           <>
-            <Strip cycle={cycleOf(wait, events)} />
+            <Strip cycle={cycleOf(wait, events)} classOf={classOf} />
             {next_from !== null && (
               <p className="dim">
                 Only the first {count(MOST_EVENTS)} events are drawn; the timeline has all.

@@ -18,11 +18,12 @@ import {
 import { Badge, Copyable, Facts, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { timeCell } from "../../widgets/time_cell";
 import { TableTools } from "../../widgets/table_tools";
 import { headline, type Site, siteAt, sitesOf } from "./sites";
 import { SEVERITY } from "../overview/insight_words";
 import { baseName } from "../kernels/code_model";
-import { sessionHref } from "../session_frame";
+import { sessionAddress, sessionHref } from "../session_frame";
 import { ImportedStacks, useImportedFrom } from "../imported";
 import { loopVerdict } from "./each_wait";
 import { SiteDetail } from "./site_detail";
@@ -121,9 +122,10 @@ const CALLS: Column<WaitCall>[] = [
   },
   ...(["total", "mean", "median", "p99", "max"] as const).map((key) => ({
     key,
+    savedAs: `${key}_ns`,
     title: { total: "Blocked", mean: "Mean", median: "Median", p99: "p99", max: "Longest" }[key],
     value: ({ blocked_ns }: WaitCall) => blocked_ns[key] ?? null,
-    cell: ({ blocked_ns }: WaitCall) => duration(blocked_ns[key]),
+    cell: ({ blocked_ns }: WaitCall) => timeCell(blocked_ns[key]),
     isNumber: true,
   })),
 ];
@@ -291,6 +293,7 @@ function Sites({
           name="waits-by-call"
           isSelected={(row) => row.call === call}
           sortedBy="total"
+          addressOf={(row) => sessionAddress(session, `sync?call=${encodeURIComponent(row.call)}`)}
           onOpen={(row) => setCall(row.call === call ? null : row.call)}
         />
       </Panel>

@@ -2,12 +2,14 @@
 import { useMemo } from "react";
 import { useApi, useSection } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
-import { navigate, setViewParameters } from "../../base/address";
-import { count, duration, exactTime, isUnknown, UNKNOWN } from "../../base/format";
+import { setViewParameters } from "../../base/address";
+import { count, exactTime, isUnknown, UNKNOWN } from "../../base/format";
 import { Panel } from "../../widgets/parts";
 import { Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
+import { timeCell } from "../../widgets/time_cell";
 import { sessionAddress } from "../session_frame";
+import { stepWord } from "../iterations/steps";
 import { type EachWait, eachWait } from "./each_wait";
 
 const MOST_WAITS = 5_000;
@@ -27,6 +29,7 @@ export function useEachWait(session: string) {
     const steps = isUnknown(iterations) ? [] : iterations.list;
     return {
       waits: eachWait(page.data.events, steps),
+      word: isUnknown(iterations) ? "Step" : stepWord(iterations),
       steps,
       isWhole: page.data.next_from === null,
     };
@@ -34,9 +37,10 @@ export function useEachWait(session: string) {
   return { page, found };
 }
 
-const COLUMNS: Column<EachWait>[] = [
+const columnsOf = (word: string): Column<EachWait>[] => [
   {
     key: "start",
+    savedAs: "start_ns",
     title: "Begins at",
     value: ({ start_ns }) => start_ns,
     cell: ({ start_ns }) => exactTime(start_ns),
@@ -46,17 +50,23 @@ const COLUMNS: Column<EachWait>[] = [
   { key: "call", title: "Call", value: ({ call }) => call, width: "minmax(180px, 3fr)" },
   {
     key: "step",
-    title: "Step",
+    title: word,
+    ...(word === "Step" ? {} : { hint: "Kernels that repeat; Iterations says which" }),
     value: ({ step }) => step,
     cell: ({ step }) =>
-      step === null ? <span title="Outside of the steps">{UNKNOWN}</span> : count(step),
+      step === null ? (
+        <span title={`Outside of every ${word.toLowerCase()}`}>{UNKNOWN}</span>
+      ) : (
+        count(step)
+      ),
     isNumber: true,
   },
   {
     key: "blocked",
+    savedAs: "blocked_ns",
     title: "Blocked",
     value: ({ duration_ns }) => duration_ns,
-    cell: ({ duration_ns }) => duration(duration_ns),
+    cell: ({ duration_ns }) => timeCell(duration_ns),
     isNumber: true,
   },
 ];
@@ -71,14 +81,14 @@ export function WaitList({
   // Of this call alone; null: of all.
   call: string | null;
 }) {
-  const open = ({ event, start_ns, duration_ns }: EachWait) =>
-    navigate(
-      sessionAddress(
-        session,
-        event === null
-          ? `timeline?from=${start_ns}&to=${start_ns + Math.max(duration_ns, 1)}`
-          : `timeline?event=${encodeURIComponent(event)}`,
-      ),
+  const word = of.found?.word ?? "Step";
+  const columns = useMemo(() => columnsOf(word), [word]);
+  const addressOf = ({ event, start_ns, duration_ns }: EachWait) =>
+    sessionAddress(
+      session,
+      event === null
+        ? `timeline?from=${start_ns}&to=${start_ns + Math.max(duration_ns, 1)}`
+        : `timeline?event=${encodeURIComponent(event)}`,
     );
   return (
     <Panel
@@ -100,13 +110,13 @@ export function WaitList({
         {() => (
           <DataTable
             rows={(of.found?.waits ?? []).filter((wait) => call === null || wait.call === call)}
-            columns={COLUMNS}
+            columns={columns}
             rowKey={({ event, start_ns }, i) => event ?? `${start_ns}-${i}`}
             name="waits"
             sortedBy="start"
             isAscending
             maxRows={12}
-            onOpen={open}
+            addressOf={addressOf}
           />
         )}
       </Ready>
