@@ -27,7 +27,7 @@ struct SessionConfig {
       false;            // records nothing of the GPU until resume(); opens no vendor library for it
   bool stacks = false;  // CPU stacks at launches and waits
   bool sources = true;  // and the source text around the lines that they name
-  double overhead_budget = 0;   // by which part the program may be slowed down; 0: none
+  double overhead_budget = 0;  // by which part the program may be slowed down; 0: none
   DeepWindowOptions deep_windows;
   std::string capture_range;    // as RangeGate has it; empty: all is recorded
   std::string run_id;           // sessions of one run share a folder; empty: no such folder

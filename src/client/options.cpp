@@ -411,9 +411,9 @@ class Resolver {
   }
 
   void check_variable(std::string_view name) {
-    constexpr std::string_view kOthers[] = {"GPUFL_DISABLED", "GPUFL_OVERRIDE",
-                                            "GPUFL_RUN_ID",   "GPUFL_INJECT_LIBRARY",
-                                            "GPUFL_NVDISASM", "GPUFL_ENGINE_COMBO", kDeepArm};
+    constexpr std::string_view kOthers[] = {
+        "GPUFL_DISABLED", "GPUFL_OVERRIDE",     "GPUFL_RUN_ID", "GPUFL_INJECT_LIBRARY",
+        "GPUFL_NVDISASM", "GPUFL_ENGINE_COMBO", kDeepArm};
     if (!name.starts_with("GPUFL_")) return;
     for (const backend::Vendor& vendor : backend::vendors()) {
       for (const std::string_view prefix : vendor.variables) {
