@@ -11,7 +11,7 @@
 namespace gpufl::report {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kMillisecond = 1'000'000;
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
@@ -20,22 +20,23 @@ bool has(const std::string& text, std::string_view part) {
 base::Json armed() {
   base::Json event = base::Json::object();
   event.set("time", 0).set("name", "deep_windows_armed").set("only", true);
-  return event.set("after_ns", 5000 * kMs).set("condition", "kernel_launch_rate<100 for 2s");
+  return event.set("after_ns", 5000 * kMillisecond)
+      .set("condition", "kernel_launch_rate<100 for 2s");
 }
 
 analysis::SessionSummary with_windows() {
   analysis::SessionSummary summary;
-  summary.duration_ns = 60'000 * kMs;
+  summary.duration_ns = 60'000 * kMillisecond;
   summary.ended = true;
   summary.events.push_back(armed());
   analysis::DeepWindowTotals& totals = summary.deep_windows;
   totals.count = 2;
-  totals.duration_ns = 2'512 * kMs;
+  totals.duration_ns = 2'512 * kMillisecond;
   totals.launches = 1'300;
-  totals.windows.push_back({1'000 * kMs, 2'000 * kMs, "", "when", "duration", 1'200, "PcSampling",
-                            "", "kernel_launch_rate<100 for 2s", 41, 0});
-  totals.windows.push_back({20'000 * kMs, 512 * kMs, "slow step", "api", "launches", 100, "Trace",
-                            "counted_before", "", std::nullopt, 3});
+  totals.windows.push_back({1'000 * kMillisecond, 2'000 * kMillisecond, "", "when", "duration",
+                            1'200, "PcSampling", "", "kernel_launch_rate<100 for 2s", 41, 0});
+  totals.windows.push_back({20'000 * kMillisecond, 512 * kMillisecond, "slow step", "api",
+                            "launches", 100, "Trace", "counted_before", "", std::nullopt, 3});
   return summary;
 }
 
@@ -50,7 +51,7 @@ TEST(DeepWindowSection, ListsTheWindows) {
 
 TEST(DeepWindowSection, SaysThatNoneOpened) {
   analysis::SessionSummary summary;
-  summary.duration_ns = 1'000 * kMs;
+  summary.duration_ns = 1'000 * kMillisecond;
   EXPECT_FALSE(has(text_of(summary), "DEEP WINDOWS")) << "nobody asked for any";
   summary.events.push_back(armed());
   const std::string text = text_of(summary);
@@ -72,7 +73,7 @@ TEST(DeepWindowSection, JsonHasAllOfIt) {
   ASSERT_TRUE(json);
   const base::Json& windows = (*json)["deep_windows"];
   EXPECT_EQ(windows["armed"]["only"].as_bool(), true);
-  EXPECT_EQ(windows["armed"]["after_ns"].as_integer(), 5000 * kMs);
+  EXPECT_EQ(windows["armed"]["after_ns"].as_integer(), 5000 * kMillisecond);
   EXPECT_EQ(windows["count"].as_integer(), 2);
   EXPECT_EQ(windows["launches"].as_integer(), 1'300);
   const base::Json& first = windows["list"].items().at(0);

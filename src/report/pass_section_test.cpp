@@ -26,7 +26,7 @@ SessionPass pass(std::string asked, std::string got, uint64_t kernels) {
   return made;
 }
 
-std::string text_of(const MergedPasses& passes, Detail detail) {
+std::string passes_text(const MergedPasses& passes, Detail detail) {
   analysis::SessionData session = TestSession().finish();
   session.passes = std::make_shared<MergedPasses>(passes);
   const analysis::Overview overview;
@@ -47,7 +47,7 @@ TEST(PassSection, SaysWhatComesFromWhereAndWhatDiffers) {
   passes.counts = analysis::Unknown{"the process has no session in pass 4, SassMetrics", ""};
   passes.launches = {{"checkpoint", "checkpoint(int)", "train > step", {0, 1, 0, std::nullopt}}};
   passes.order = {{1, 7, "gemm in train", "relu in train"}};
-  EXPECT_EQ(text_of(passes, Detail::Full), R"(PASSES
+  EXPECT_EQ(passes_text(passes, Detail::Full), R"(PASSES
   pass  engine                       shown of it  kernels  time on GPU    lasted
      1  Trace                        times             20     20.00 us  50.00 ms
      2  PcSampling                   stalls            21     21.00 us  50.00 ms
@@ -63,7 +63,7 @@ MISMATCHES BETWEEN PASSES: 1 kernel by launches, 1 thread by order, 1 session mi
   pass 2, PcSampling: where pass 1 launches gemm in train (launch 7 of its thread), it launches relu
     in train
 )");
-  const std::string brief = text_of(passes, Detail::Brief);
+  const std::string brief = passes_text(passes, Detail::Brief);
   EXPECT_NE(brief.find("1 kernel by launches, 1 thread by order, 1 session missing"),
             std::string::npos);
   EXPECT_EQ(brief.find("checkpoint"), std::string::npos);
@@ -74,10 +74,10 @@ TEST(PassSection, ClaimsNoAgreementThatWasNotLookedFor) {
   MergedPasses passes;
   passes.list = {pass("Trace", "Trace", 20), pass("PcSampling", "PcSampling", 20)};
   passes.stalls = 1;
-  EXPECT_NE(text_of(passes, Detail::Full).find("MISMATCHES BETWEEN PASSES: none\n"),
+  EXPECT_NE(passes_text(passes, Detail::Full).find("MISMATCHES BETWEEN PASSES: none\n"),
             std::string::npos);
   passes.uncompared = {"pass 2, PcSampling: its log has no end"};
-  const std::string text = text_of(passes, Detail::Full);
+  const std::string text = passes_text(passes, Detail::Full);
   EXPECT_NE(text.find("MISMATCHES BETWEEN PASSES: none found\n  not all compared: pass 2, "
                       "PcSampling: its log has no end\n"),
             std::string::npos)
