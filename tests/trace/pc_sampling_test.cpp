@@ -203,7 +203,7 @@ TEST_F(PcSampling, EveryContextHasItsWindow) {
   begin_seldom();
   callbacks_->resource_of(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, 2);
   ASSERT_TRUE(base::eventually([&] { return sampling_->enabled() == 2; }));
-  deep_scopes_ = 1;
+  deep_.scopes = 1;
   ASSERT_TRUE(drain_until([&] {
     return tracer_->status().sampling->windows >= 2 && rows(Kind::PcSample).size() >= 3;
   }));
@@ -242,7 +242,7 @@ TEST_F(PcSampling, RowsThatComeLateAreOfTheNextWindow) {
   sampling_->delay_rows(true);
   begin_seldom();
   ASSERT_TRUE(drain_until_windows(1));
-  deep_scopes_ = 1;
+  deep_.scopes = 1;
   ASSERT_TRUE(drain_until_windows(2));
   const format::Ledger ledger = finish();
   EXPECT_EQ(rows(Kind::PcSample).size(), *ledger.sampling_windows - 1);
