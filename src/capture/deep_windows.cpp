@@ -82,9 +82,16 @@ DeepWindows::~DeepWindows() {
   if (window_) open_windows.fetch_sub(1, std::memory_order_relaxed);
 }
 
-base::Status DeepWindows::refusal_of(DeepWindowOpener opener, int64_t now_ns) const {
+// Whoever asks.
+base::Status DeepWindows::standing_refusal() const {
   if (!never_) return never_;
-  if (!refusal_) return refusal_;
+  if (refusal_ == Refusal::Ended) return session_ended();
+  if (refusal_ == Refusal::None) return base::Status::ok();
+  return {base::Code::Unavailable, "paused: recording is paused; resume it first"};
+}
+
+base::Status DeepWindows::refusal_of(DeepWindowOpener opener, int64_t now_ns) const {
+  if (base::Status refused = standing_refusal(); !refused) return refused;
   if (window_) {
     return {base::Code::Unavailable, "window_open: a deep window is open; there is one at a time"};
   }
@@ -168,7 +175,7 @@ void DeepWindows::close(DeepWindowEnd ending) {
   is_closing_ = true;
 }
 
-void DeepWindows::refuse(const base::Status& why) {
+void DeepWindows::refuse(Refusal why) noexcept {
   const std::lock_guard lock(mutex_);
   refusal_ = why;
 }
@@ -182,7 +189,9 @@ Json DeepWindows::status(int64_t now_ns) const {
   const std::lock_guard lock(mutex_);
   Json out = Json::object();
   out.set("open", window_.has_value()).set("opened", opened_);
-  if (!never_ || !refusal_) out.set("reason", word_in_front(!never_ ? never_ : refusal_));
+  if (const base::Status refused = standing_refusal(); !refused) {
+    out.set("reason", word_in_front(refused));
+  }
   if (options_.when) out.set("when", options_.when->text);
   const int64_t cooldown_ns = no_trigger_before_ns_ - now_ns;
   if (!window_ && cooldown_ns > 0) out.set("cooldown_ns", cooldown_ns);
@@ -283,7 +292,7 @@ std::optional<DeepWindow> DeepWindows::take_closed(int64_t now_ns) {
 
 std::optional<DeepWindow> DeepWindows::end_session(int64_t now_ns) {
   const std::lock_guard lock(mutex_);
-  refusal_ = session_ended();
+  refusal_ = Refusal::Ended;
   if (!window_) return std::nullopt;
   if (!is_closing_) window_->ending = DeepWindowEnd::Session;
   return finish(now_ns);

@@ -77,8 +77,9 @@ class DeepWindows {
   base::Status open(format::DeepWindowOpener opener, const DeepWindowRequest& request,
                     int64_t now_ns);
   void close(format::DeepWindowEnd ending);
-  // None opens from now on, for this reason, a word in front of a sentence; ok: they may again.
-  void refuse(const base::Status& why);
+  // What stands in the way of any from now on. Allocates nothing: the end of a session says it too.
+  enum class Refusal : uint8_t { None, Paused, Ended };
+  void refuse(Refusal why) noexcept;
   bool is_only() const { return options_.is_only; }
   bool has_engine() const { return never_.is_ok(); }
   const DeepWindowOptions& options() const { return options_; }
@@ -110,6 +111,7 @@ class DeepWindows {
   std::optional<DeepWindow> end_session(int64_t now_ns);
 
  private:
+  base::Status standing_refusal() const;
   base::Status refusal_of(format::DeepWindowOpener opener, int64_t now_ns) const;
   base::Status open_locked(format::DeepWindowOpener opener, const DeepWindowRequest& request,
                            int64_t now_ns, std::optional<double> seen);
@@ -125,7 +127,7 @@ class DeepWindows {
   mutable std::mutex mutex_;  // guards what follows
   std::optional<ConditionWatch> when_;
   bool awaits_after_;
-  base::Status refusal_;
+  Refusal refusal_ = Refusal::None;
   std::optional<DeepWindow> window_;
   bool is_closing_ = false;
   uint64_t launches_under_way_ = 0;

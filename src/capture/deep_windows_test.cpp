@@ -183,7 +183,7 @@ TEST(DeepWindows, TwoTriggersAtOnceOpenOne) {
 
 TEST(DeepWindows, WhatStandsInTheWayIsToldOnce) {
   DeepWindows windows(options(), kDeepEngine);
-  windows.refuse({base::Code::Unavailable, "paused: recording is paused"});
+  windows.refuse(DeepWindows::Refusal::Paused);
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(word(windows.open(DeepWindowOpener::Api, {0, 0, 0, "mine"}, i)), "paused");
   }
@@ -194,7 +194,7 @@ TEST(DeepWindows, WhatStandsInTheWayIsToldOnce) {
   EXPECT_EQ(events[0]["reason"].as_string(), "paused");
   EXPECT_EQ(events[0]["opened_by"].as_string(), "api");
   EXPECT_EQ(events[0]["window"].as_string(), "mine");
-  windows.refuse(base::Status::ok());
+  windows.refuse(DeepWindows::Refusal::None);
   EXPECT_TRUE(windows.open(DeepWindowOpener::Api, {}, 0));
 }
 
@@ -202,7 +202,7 @@ TEST(DeepWindows, AnEngineWithNothingToAttachOpensNone) {
   DeepWindowOptions set = options();
   set.after_ns = 0;
   DeepWindows windows(set, kTraceEngine);
-  windows.refuse(base::Status::ok());
+  windows.refuse(DeepWindows::Refusal::None);
   windows.watch(0, std::nullopt);
   EXPECT_EQ(word(windows.open(DeepWindowOpener::Control, {}, 0)), "engine_too_low");
   EXPECT_EQ(windows.status(0)["reason"].as_string(), "engine_too_low");

@@ -29,10 +29,6 @@ base::Status busy() {
   return {base::Code::Unavailable, "busy: recording is just being turned on or off; try again"};
 }
 
-base::Status paused_by_hand() {
-  return {base::Code::Unavailable, "paused: recording is paused; resume it first"};
-}
-
 std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%g%%", share * 100);
@@ -44,7 +40,7 @@ std::string percent(double share) {
 PhasePacer::PhasePacer(const Parts& parts) : parts_(parts), is_paused_(parts.begins_paused) {
   if (parts.budget > 0) budget_.emplace(parts.budget, parts.seed);
   engine_ = next_turn_engine_ = resting_engine();
-  if (is_paused_) parts_.windows.refuse(paused_by_hand());
+  if (is_paused_) parts_.windows.refuse(DeepWindows::Refusal::Paused);
   if (const auto phase = parts.recording.phase()) {
     steps_.begin_phase(0, phase->begin_ns);
     if (counts_instructions(parts.engine)) next_turn_ns_ = phase->begin_ns + before_counting_ns();
@@ -227,6 +223,7 @@ PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
 base::Status PhasePacer::attach(CoverageReason why, std::string_view engine,
                                 std::chrono::milliseconds patience) {
   const int64_t asked_ns = parts_.recording.session_now();
+  set_demand(why);
   const base::Status attached = parts_.recording.resume({why, engine}, patience);
   if (attached) {
     on_attached({asked_ns, engine});
@@ -382,7 +379,7 @@ base::Status PhasePacer::resume() {
     if (!attached) return attached;
   }
   is_paused_ = false;
-  parts_.windows.refuse(base::Status::ok());
+  parts_.windows.refuse(DeepWindows::Refusal::None);
   return base::Status::ok();
 }
 
@@ -393,7 +390,7 @@ base::Status PhasePacer::pause() {
   parts_.windows.close(format::DeepWindowEnd::Pause);
   base::Status paused = parts_.recording.pause(CoverageEnd::Request, true, parts_.patience);
   if (!paused) return paused;
-  parts_.windows.refuse(paused_by_hand());
+  parts_.windows.refuse(DeepWindows::Refusal::Paused);
   is_paused_ = true;
   wants_attached_ = false;
   awaited_.reset();

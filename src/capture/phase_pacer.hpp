@@ -106,6 +106,7 @@ class PhasePacer {
   // Deep scopes and windows: phase_pacer_deep.cpp.
   bool is_deep() const;
   format::CoverageReason deep_reason() const;
+  void set_demand(format::CoverageReason why);
   std::string_view deep_engine(bool may_count_now) const;
   void begin_deep(const Phase& phase, int64_t now_ns);
   bool keeps_counting(const Phase& phase, int64_t now_ns) const;

@@ -69,8 +69,14 @@ void PhasePacer::begin_deep(const Phase& phase, int64_t now_ns) {
   }
 }
 
+// What is sampled up to the end of a window's phase is of the window, also after it has closed.
+void PhasePacer::set_demand(CoverageReason why) {
+  parts_.deep.window.store(why == CoverageReason::DeepWindow, std::memory_order_relaxed);
+}
+
 // Nothing is detached: the phase is another from here on.
 void PhasePacer::begin_another(CoverageEnd ending, const PhaseRequest& request) {
+  set_demand(request.why);
   const auto ended = parts_.recording.begin_another(ending, request);
   if (!ended) return;
   note_ended(*ended);
@@ -132,7 +138,6 @@ void PhasePacer::look_at_windows(int64_t now_ns) {
     parts_.windows.see_no_phase(now_ns);
   }
   is_window_wanted_ = parts_.windows.is_wanted();
-  parts_.deep.window.store(is_window_wanted_, std::memory_order_relaxed);
   is_window_counted_ = is_window_wanted_ && (is_window_counted_ || engine_ == kSassEngine);
   if (!is_window_wanted_ || is_window_counted_ || !has_counted_) return;
   if (counts_instructions(parts_.engine)) {

@@ -361,7 +361,7 @@ base::Status RunningSession::stop() {
   const std::lock_guard lock(running.mutex);
   if (running.stopped) return running.stop_status;
   running.stopped = true;
-  running.deep_windows.refuse(session_ended());
+  running.deep_windows.refuse(DeepWindows::Refusal::Ended);
   const bool is_unpaced = !running.pacer || running.pacer->stop();
   // Before the scopes: what is recorded to the last finds the scope that it belongs to.
   const bool is_unused = running.recording.stop();
