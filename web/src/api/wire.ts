@@ -147,6 +147,10 @@ export interface components {
       world_size?: number;
       local_rank?: number;
       overhead_budget_ppm?: number;
+      /** @description Which pass of a run this is, from 1. */
+      pass?: number;
+      /** @description The engine asked for in each pass. */
+      passes?: string[];
       source_text?: boolean;
     };
     /** @description A GPU by the log, which may have former names: sm_count is compute_units. */
@@ -797,6 +801,8 @@ export interface components {
       | components["schemas"]["Capability"][]
       | components["schemas"]["Ledger"]
       | components["schemas"]["Coverage"]
+      | components["schemas"]["DeepWindows"]
+      | components["schemas"]["MergedPasses"]
       | components["schemas"]["GpuTime"]
       | (components["schemas"]["Kernels"] | components["schemas"]["Unknown"])
       | components["schemas"]["Transfers"]
@@ -815,9 +821,45 @@ export interface components {
       | components["schemas"]["WarpLaunch"][]
       | components["schemas"]["LogEvent"][]
       | components["schemas"]["Insight"][];
-    /** @description Of a program that ran in several passes: what each gave, and where they differ. docs/reference/report-json.md has its members. */
+    /** @description Of a program that ran in several passes: what each gave, and where they differ. */
     MergedPasses: {
-      [key: string]: unknown;
+      list: components["schemas"]["Pass"][];
+      /** @description The number of the pass whose times are shown, from 1. */
+      times: number;
+      stalls: number | components["schemas"]["Unknown"];
+      counts: number | components["schemas"]["Unknown"];
+      mismatches: {
+        launches: {
+          kernel: string;
+          full_name: string;
+          scope: string | null;
+          /** @description In each pass; null: unknown. */
+          launches: (number | null)[];
+        }[];
+        order: {
+          pass: number;
+          launch: number;
+          expected: string;
+          found: string;
+        }[];
+        not_compared: string[];
+      };
+    };
+    Pass: {
+      asked: string;
+      /** @description null: the process has no session in this pass. */
+      got: string | null;
+      reason: string;
+      hint: string;
+      session: string | null;
+      log: string | null;
+      duration_ns: number | null;
+      duration_is_lower_bound: boolean;
+      /** @description null: GPU work was not recorded. */
+      kernels: number | null;
+      kernel_ns: number | null;
+      /** @description null: nobody counted. */
+      launches: number | null;
     };
     /** @description A session of a run: the report's sections, and figures of all its GPUs together. */
     RunRank: {
