@@ -207,7 +207,7 @@ TEST(DescribedColumns, NumbersThatStandForWordsAreWords) {
   }
   EXPECT_EQ(words,
             (std::set<std::string>{"host to array", "device", "start/end", "release", "thread exit",
-                                   "no_begin", "window", "request", "steps"}));
+                                   "api", "when", "no_begin", "window", "request", "steps"}));
 }
 
 }  // namespace
