@@ -38,7 +38,10 @@ base::Result<LiveLines> LiveText::read(const LiveCursor& from, uint64_t size, bo
     if (is_dead && bytes == size - from.file) break;
     const size_t end = text.rfind('\n') + 1;
     text.resize(end);
-    if (end > 0 || bytes > format::kMaxLineBytes) break;
+    if (end > 0) break;
+    if (bytes > format::kMaxLineBytes) {
+      return base::Status(base::Code::LimitReached, "a line of it is longer than any of a log");
+    }
   }
   lines.next.file += text.size();
   lines.is_final = is_dead && lines.next.file == size;

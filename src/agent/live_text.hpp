@@ -29,7 +29,7 @@ class LiveText {
   LiveText(const OpenFile& file, const Redactor* redactor) : file_(file), redactor_(redactor) {}
 
   // Whole lines from a place on, about a MiB of them; empty while the next one is being written.
-  // Where the writer is dead, what is left altogether is final.
+  // Where the writer is dead, what is left altogether is final. LimitReached: a line has no end.
   base::Result<LiveLines> read(const LiveCursor& from, uint64_t size, bool is_dead) const;
   // Where so much of the text had been sent. NotFound: no line begins there.
   base::Result<LiveCursor> find(uint64_t sent) const;

@@ -24,18 +24,24 @@ using format::FileName;
 
 // A log's first line is far shorter: its command is cut at 4 KiB.
 constexpr size_t kMaxFirstLine = size_t{64} << 10;
+// Of text in which it was not found, in pieces of half a MiB; a file may have no line end at all.
+constexpr uint64_t kMostRead = uint64_t{1} << 20;
 
 base::Result<Json> session_line_of(const OpenFile& file) {
   const base::Status other(base::Code::Corrupt, "its first line is not that of a session");
   base::Result<Json> first = base::Status(base::Code::NotFound, "it has no first line yet");
-  const format::UnsealOutcome outcome = format::read_window(
-      file.path(),
-      [&](std::string_view text) {
+  const format::UnsealOutcome outcome = format::read_placed_lines(
+      file.path(), {},
+      [&](std::string_view text, const format::LinePlace&) {
         first = Json::parse(text, kMaxFirstLine);
         if (!first || (*first)["type"].as_string() != "session") first = other;
         return false;
       },
-      kMaxFirstLine);
+      kMaxFirstLine,
+      [&](uint64_t bytes) {
+        if (bytes > kMostRead) first = other;
+        return bytes <= kMostRead;
+      });
   return outcome.status ? std::move(first) : base::Result<Json>(other);
 }
 
@@ -128,6 +134,11 @@ bool SessionFolder::read_manifest() {
       break;
     }
     const size_t whole = text.rfind('\n') + 1;
+    if (whole == 0 && text.size() > format::kMaxObjectLineBytes) {
+      manifest_trouble_ = {base::Code::Corrupt, "a line of it is longer than any of a manifest"};
+      manifest_ = {};
+      break;
+    }
     for (size_t begin = 0; begin < whole;) {
       const size_t end = text.find('\n', begin);
       take_manifest_line(std::string_view(text).substr(begin, end - begin));

@@ -115,6 +115,29 @@ TEST_F(SessionListingTest, NamesWhatItCannotRead) {
   EXPECT_TRUE(session->list().unreadable.empty());
 }
 
+// Whoever may write into a followed folder may make files of any size, which cost no room on the
+// disk.
+TEST_F(SessionListingTest, ReadsLittleOfALineWithoutEnd) {
+  const auto writer = make_writer(test_options(dir_.path()));
+  ASSERT_TRUE(writer->close(1000, {}));
+  const auto bytes_read = [] {
+    const std::string io = read_text("/proc/self/io");
+    return std::stoull(io.substr(io.find("rchar: ") + 7));
+  };
+  constexpr uint64_t kHuge = uint64_t{1} << 30;
+  write_text(dir_.path() / "code.log", "{");
+  fs::resize_file(dir_.path() / "code.log", kHuge);
+  fs::resize_file(dir_.path() / "manifest.ndjson", uint64_t{64} << 20);
+  const auto before = bytes_read();
+  auto session = SessionFolder::open(dir_.path());
+  ASSERT_TRUE(session) << session.status().text();
+  const auto unreadable = session->list().unreadable;
+  EXPECT_LT(bytes_read() - before, uint64_t{16} << 20);
+  ASSERT_EQ(unreadable.size(), 2u);
+  EXPECT_EQ(unreadable.at("code.log"), "its first line is not that of a session");
+  EXPECT_EQ(unreadable.at("manifest.ndjson"), "a line of it is longer than any of a manifest");
+}
+
 TEST_F(SessionListingTest, ANewerFileHasALaterVersionHoweverShortItIs) {
   const auto writer = make_writer(test_options(dir_.path()));
   ASSERT_TRUE(writer->close(1000, {}));

@@ -146,6 +146,24 @@ TEST_F(ShipperFaultsTest, OnePieceThatFailsHoldsUpNoOther) {
   EXPECT_EQ(shipper.confirms(), false);
 }
 
+// A folder may hold files that no server takes, and that take long to read.
+TEST_F(ShipperFaultsTest, HugeFilesAreNamedAndHoldNothingUp) {
+  ASSERT_TRUE(write_windows()->close(9000, {}));
+  write_text(session_ / "symbols.ndjson", "");
+  fs::resize_file(session_ / "symbols.ndjson", (uint64_t{512} << 20) + 1);
+  write_text(session_ / "code.log", test_header().to_json().set("window", 1).dump() + "\n");
+  fs::resize_file(session_ / "code.log", uint64_t{256} << 20);
+  Shipper shipper = ship();
+  EXPECT_EQ(run(shipper), Step::Idle);
+  const auto aside = shipper.set_aside();
+  ASSERT_EQ(aside.size(), 2u);
+  EXPECT_EQ(aside.at("symbols.ndjson"), "it is larger than the 512 MiB that a server takes");
+  EXPECT_EQ(aside.at("code.log"), "a line of it is longer than any of a log");
+  EXPECT_FALSE(shipper.is_settling());
+  EXPECT_FALSE((there().windows[{"scope", "3"}].sealed.empty()));
+  EXPECT_TRUE(there().whole.contains("manifest"));
+}
+
 TEST_F(ShipperFaultsTest, ABusyServerIsBusyForAll) {
   ASSERT_TRUE(write_windows()->close(9000, {}));
   for (const int status : {429, 507}) {

@@ -19,6 +19,8 @@ constexpr int kMaxContradictions = 3;
 // A server waits no longer than a quarter of an hour for one body; however narrow the bandwidth, it
 // is sent in less, and what comes after it waits longer.
 constexpr std::chrono::minutes kBodyTime{10};
+// As a server has it (src/hosting/ingest_routes.cpp). What is larger is not even read.
+constexpr uint64_t kMostBytes = uint64_t{512} << 20;
 constexpr std::chrono::seconds kMeanwhile{1};
 
 bool is_acknowledged(const SendAnswer& answer) {
@@ -100,6 +102,10 @@ Shipper::Attempt Shipper::send_live(const ListedWindow& window, Ingest& by) {
     state.cursor = *cursor;
   }
   const auto lines = text.read(state.cursor, size, is_dead);
+  if (!lines && lines.status().code() == base::Code::LimitReached) {
+    set_aside(state, lines.status().message());
+    return Attempt::Done;
+  }
   if (!lines) return Attempt::Nothing;  // the writer is cutting a torn line off
   if (lines->text.empty() && !lines->is_final) {
     state.cursor = lines->next;
@@ -207,6 +213,10 @@ std::optional<Shipper::Outgoing> Shipper::prepare(Entry& entry) {
   }
   // A manifest may grow meanwhile: then it is sent once more.
   const uint64_t bytes = is_copy ? sent->size() : stamp.size;
+  if (bytes > kMostBytes) {
+    set_aside(state, "it is larger than the 512 MiB that a server takes");
+    return std::nullopt;
+  }
   if (state.sha256.empty() || stamp != state.stamp) {
     const auto hash = sent->sha256(bytes);
     if (!hash) {
