@@ -104,11 +104,11 @@ bool Shipper::ask_server() {
   KnownSession known;
   const SendAnswer answer = ingest_.ask(folder_.session_id(), known);
   if (answer.verdict != Verdict::Stored) {
-    fail(answer, nullptr);
+    fail(answer, nullptr, ingest_);
     return false;
   }
   if (known.is_deleted) {
-    fail({Verdict::Gone, 410, 0, {}, "the session was deleted on the server"}, nullptr);
+    fail({Verdict::Gone, 410, 0, {}, "the session was deleted on the server"}, nullptr, ingest_);
     return false;
   }
   known_ = std::move(known);
@@ -263,7 +263,21 @@ Shipper::Step Shipper::step() {
   return Step::Idle;
 }
 
-Shipper::Attempt Shipper::fail(const SendAnswer& answer, Entry* entry) {
+bool Shipper::is_refused_on_the_way(const SendAnswer& answer, Ingest& by) {
+  if (answer.verdict != Verdict::Denied || answer.status < 400) return false;
+  // Of the key, or of the address: nothing would go.
+  if (answer.status == 401 || answer.status == 404 || answer.status == 405) return false;
+  KnownServer server;
+  return by.check(server).verdict == Verdict::Stored;
+}
+
+Shipper::Attempt Shipper::fail(SendAnswer answer, Entry* entry, Ingest& by) {
+  if (entry != nullptr && is_refused_on_the_way(answer, by)) {
+    answer.verdict = Verdict::Refused;
+    answer.reason =
+        by.address().url.origin() + " takes this key, but something on the way refuses this (" +
+        std::to_string(answer.status) + " " + std::string(net::reason_of(answer.status)) + ")";
+  }
   failure_ = answer;
   const bool is_refused =
       answer.verdict == Verdict::Refused || answer.verdict == Verdict::Elsewhere;

@@ -172,7 +172,9 @@ class Shipper {
   // For the bandwidth; false: it was stopped.
   bool pause_for(uint64_t bytes, Clock::time_point at_latest, bool is_file);
 
-  Attempt fail(const SendAnswer& answer, Entry* entry);
+  // Whether the server takes the key, so that somebody before it dislikes this piece alone.
+  static bool is_refused_on_the_way(const SendAnswer& answer, Ingest& by);
+  Attempt fail(SendAnswer answer, Entry* entry, Ingest& by);
   void set_aside(PieceState& state, std::string why);
   Attempt acknowledge(PieceState& state, uint64_t rows, uint64_t bytes);
 

@@ -146,6 +146,24 @@ TEST_F(ShipperFaultsTest, OnePieceThatFailsHoldsUpNoOther) {
   EXPECT_EQ(shipper.confirms(), false);
 }
 
+// A filter on the way that dislikes some bytes: the key is good, and everything else goes.
+TEST_F(ShipperFaultsTest, APieceThatSomebodyOnTheWayForbidsHoldsUpNoOther) {
+  ASSERT_TRUE(write_windows()->close(9000, {}));
+  server_.be_mischievous([](const net::HttpRequest& request, Session&) {
+    return is_window(request, "1") ? std::optional(net::reply_with("text/html", "<p>blocked", 403))
+                                   : std::nullopt;
+  });
+  Shipper shipper = ship();
+  EXPECT_EQ(run(shipper), Step::Idle);
+  ASSERT_EQ(shipper.set_aside().size(), 1u);
+  EXPECT_EQ(
+      shipper.set_aside().at("scope.1.log.zst"),
+      server_.url() + " takes this key, but something on the way refuses this (403 Forbidden)");
+  EXPECT_FALSE((there().windows[{"scope", "2"}].sealed.empty()));
+  EXPECT_TRUE(there().whole.contains("manifest"));
+  EXPECT_EQ(shipper.confirms(), false);
+}
+
 // A folder may hold files that no server takes, and that take long to read.
 TEST_F(ShipperFaultsTest, HugeFilesAreNamedAndHoldNothingUp) {
   ASSERT_TRUE(write_windows()->close(9000, {}));

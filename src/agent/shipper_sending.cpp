@@ -142,11 +142,11 @@ Shipper::Attempt Shipper::send_lines(Entry& entry, const OpenFile& file, const L
     // They overtake a file that has the line now; it pays for them.
     if (options_.throttle != nullptr) options_.throttle->take(body.size(), Clock::now());
   } else if (!pause_for(body.size(), Clock::now() + kBodyTime, false)) {
-    return fail({.verdict = Verdict::Cancelled, .wait = {}, .reason = {}}, nullptr);
+    return fail({.verdict = Verdict::Cancelled, .wait = {}, .reason = {}}, nullptr, by);
   }
   const SendAnswer answer = by.send(folder_.session_id(), piece);
   if (answer.verdict == Verdict::Elsewhere) return correct_live(entry, file, answer);
-  if (!is_acknowledged(answer)) return fail(answer, &entry);
+  if (!is_acknowledged(answer)) return fail(answer, &entry, by);
   KnownWindow& known = known_window(entry.first);
   const bool is_superseded = answer.verdict == Verdict::Superseded;
   known = {is_superseded    ? State::Sealed
@@ -266,7 +266,7 @@ Shipper::Attempt Shipper::send_file(Entry& entry) {
     piece.parameters = {{"version", std::to_string(state.version)}};
   }
   const SendAnswer answer = ingest_.send(folder_.session_id(), piece);
-  if (!is_acknowledged(answer)) return fail(answer, &entry);
+  if (!is_acknowledged(answer)) return fail(answer, &entry, ingest_);
   // A later one is there, or another one: the server tells.
   const bool is_later = answer.verdict == Verdict::Superseded;
   if (is_later && key.kind != PieceKind::Manifest) asked_at_.reset();
