@@ -71,17 +71,6 @@ void Follower::drain(std::chrono::nanoseconds at_most) {
   drains_ = true;
 }
 
-FollowCounts Follower::counts() const {
-  const std::lock_guard lock(mutex_);
-  return counts_;
-}
-
-void Follower::tell_trouble(const std::string& text) {
-  if (text == trouble_) return;
-  trouble_ = text;
-  if (options_.say && !text.empty()) options_.say(text);
-}
-
 bool Follower::connect() {
   ServerChoice choice = options_.server;
   if (!options_.key_file.empty()) {
@@ -104,7 +93,10 @@ bool Follower::connect() {
     tell_trouble((ingest ? live_ingest : ingest).status().message());
     return false;
   }
-  if (const std::string text = warning_of(*address); !text.empty()) tell_trouble(text);
+  if (const std::string text = warning_of(*address);
+      options_.say && !text.empty() && !std::exchange(told_warning_, true)) {
+    options_.say(text);
+  }
   // Whoever sends by the old one goes first.
   for (auto& [dir, followed] : sessions_) {
     if (followed.state != Followed::State::Sending) continue;
@@ -264,8 +256,9 @@ std::optional<Follower::Round> Follower::go(const fs::path& dir, Followed& follo
       followed.backoff.succeed();
       backoff_.succeed();
       break;
-    case Step::Later: tell_trouble(followed.shipper->reason()); break;
+    case Step::Later: tell_stuck(dir, followed); break;
     case Step::Idle:
+      followed.told_stuck.clear();
       if (!followed.shipper->is_live()) finish(dir, followed);
       break;
     case Step::Gone:
@@ -277,9 +270,12 @@ std::optional<Follower::Round> Follower::go(const fs::path& dir, Followed& follo
       rest_until(options_.ask_gone_every);
       break;
     case Step::Wait: {
-      tell_trouble(followed.shipper->reason());
       asked_wait_ = followed.shipper->wait();
-      if (followed.shipper->is_for_all()) return Round::Wait;
+      if (followed.shipper->is_for_all()) {
+        tell_trouble(followed.shipper->reason());
+        return Round::Wait;
+      }
+      tell_stuck(dir, followed);
       const std::lock_guard lock(mutex_);
       ++counts_.waits;
       rest_until(followed.backoff.next(asked_wait_));
@@ -346,69 +342,6 @@ void Follower::delete_session(const fs::path& dir, Followed& followed) {
                  ": is on the server, but cannot be deleted here: may its folder "
                  "be written to?");
   }
-}
-
-void Follower::count(const fs::path& dir, Followed& followed) {
-  const ShipCounts& now = followed.shipper->counts();
-  const bool has_refused = now.refused > followed.told.refused;
-  {
-    const std::lock_guard lock(mutex_);
-    if (now.pieces > followed.told.pieces) counts_.acknowledged_wall_ns = base::wall_ns();
-    counts_.pieces += now.pieces - followed.told.pieces;
-    counts_.bytes += now.bytes - followed.told.bytes;
-    counts_.rows += now.rows - followed.told.rows;
-  }
-  followed.told = now;
-  if (!has_refused) return;
-  for (const auto& [name, why] : followed.shipper->set_aside()) {
-    tell_left(dir / name, "not taken", why, followed);
-  }
-}
-
-void Follower::tell_once(const std::string& text, Followed& followed) {
-  if (followed.told_once.insert(text).second && options_.say) options_.say(text);
-}
-
-void Follower::tell_left(const fs::path& file, const char* what, const std::string& why,
-                         Followed& followed) {
-  if (!followed.told_aside.insert(file.filename()).second) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ++counts_.set_aside;
-  }
-  if (options_.say) options_.say(file.string() + ": " + what + ": " + why);
-}
-
-void Follower::count_sessions() {
-  using State = Followed::State;
-  FollowCounts now;
-  const auto at = Clock::now();
-  now.sessions = sessions_.size();
-  for (auto& [dir, followed] : sessions_) {
-    now.live += followed.shipper && followed.shipper->is_live() ? 1 : 0;
-    now.complete += followed.state == State::Complete ? 1 : 0;
-    now.gone += followed.state == State::Gone ? 1 : 0;
-    const uint64_t left = followed.shipper ? followed.shipper->bytes_left() : 0;
-    now.left_bytes += left;
-    if (left == 0) followed.behind.reset();
-    if (left > 0 && !followed.behind) followed.behind = at;
-    if (followed.behind) {
-      now.lag = std::max(now.lag, std::chrono::floor<std::chrono::seconds>(at - *followed.behind));
-    }
-  }
-  const std::lock_guard lock(mutex_);
-  counts_.sessions = now.sessions;
-  counts_.live = now.live;
-  counts_.complete = now.complete;
-  counts_.gone = now.gone;
-  counts_.left_bytes = now.left_bytes;
-  counts_.lag = now.lag;
-}
-
-void Follower::set_denied(bool is_denied) {
-  const std::lock_guard lock(mutex_);
-  counts_.is_denied = is_denied;
-  counts_.waits += is_denied ? 1 : 0;
 }
 
 bool Follower::is_drained() const {

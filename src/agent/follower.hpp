@@ -99,6 +99,7 @@ class Follower {
     Clock::time_point not_before{};  // its next turn
     ShipCounts told;                 // of its counts, in ours
     std::set<std::string> told_aside, told_once;
+    std::string told_stuck;
     bool told_gone = false, told_kept = false;
     int64_t changed_ns = 0;                   // of the folder, when it was found complete
     std::optional<Clock::time_point> behind;  // since when something is left
@@ -107,8 +108,10 @@ class Follower {
   enum class Round : uint8_t { Sent, Idle, Wait, Denied };
 
   bool is_stopped() const { return options_.is_stopped && options_.is_stopped(); }
-  // Once, until something else is said; empty: it is over.
+  // Of all sessions: once, until something else is said; empty: it is over.
   void tell_trouble(const std::string& text);
+  // Of one that the server cannot take now: likewise, until all of it is there.
+  void tell_stuck(const std::filesystem::path& dir, Followed& followed);
   bool connect();
   // Whether the server is another one by now: then all is asked again.
   void ask_server();
@@ -155,7 +158,8 @@ class Follower {
   Sessions sessions_;
   std::filesystem::path latest_;  // whose turn it was last
   std::optional<std::chrono::seconds> asked_wait_;
-  std::string trouble_;       // the latest that was told
+  std::string trouble_;  // the latest that was told
+  bool told_warning_ = false;
   mutable std::mutex mutex_;  // guards what follows
   FollowCounts counts_;
 };

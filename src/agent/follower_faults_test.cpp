@@ -34,6 +34,69 @@ TEST_F(FollowerFaultsTest, ASessionTheServerCannotTakeHoldsUpNoOther) {
   EXPECT_TRUE(is_there(3));
 }
 
+// A log of the agent is read by people, and kept by somebody.
+TEST_F(FollowerFaultsTest, SaysOnceWhatCannotBeTakenNow) {
+  for (int number : {1, 2}) record(number);
+  server_.be_mischievous([&](const net::HttpRequest& request, Session&) {
+    const bool is_hit = request.query_value("session") == id_of(1) &&
+                        request.query_value("kind") == "window" &&
+                        request.query_value("channel") == "scope";
+    return is_hit ? std::optional(net::problem(500, "broken")) : std::nullopt;
+  });
+  FollowOptions once = options();
+  std::vector<std::string> said;
+  once.say = [&](std::string_view text) { said.emplace_back(text); };
+  std::atomic<int> looks{0};
+  once.is_stopped = [&] {
+    ++looks;
+    return is_stopped_.load();
+  };
+  Follower follower(once);
+  std::thread thread([&] { follower.run(); });
+  EXPECT_TRUE(eventually([&] { return follower.counts().waits >= 3; })) << "then it is put off";
+  const int until = looks + 60;
+  EXPECT_TRUE(eventually([&] { return looks > until; }));
+  is_stopped_ = true;
+  thread.join();
+  const std::string folder = (logs_ / "run" / id_of(1)).string();
+  EXPECT_EQ(said, (std::vector{folder + ": " + server_.url() + ": broken"}));
+}
+
+TEST_F(FollowerFaultsTest, SaysThatAServerIsBack) {
+  record(1);
+  std::atomic<int> refusals{2};
+  server_.be_mischievous([&](const net::HttpRequest& request, Session&) {
+    const bool is_busy = request.method == "POST" && refusals-- > 0;
+    return is_busy ? std::optional(net::problem(429, "too much")) : std::nullopt;
+  });
+  FollowOptions told = draining();
+  std::vector<std::string> said;
+  told.say = [&](std::string_view text) { said.emplace_back(text); };
+  EXPECT_EQ(Follower(told).run(), End::Drained);
+  EXPECT_EQ(said, (std::vector{server_.url() + ": too much", std::string("sending works again")}));
+}
+
+// By way of a proxy, so that the address is another machine's.
+TEST_F(FollowerFaultsTest, WarnsOnceOfAKeyInTheClear) {
+  record(1);
+  FollowOptions warned = options();
+  warned.server.backend_url = "http://gpu.invalid";
+  warned.server.api_key = make_key('2');
+  warned.variables = [&](const std::string& name) {
+    return name == "http_proxy" ? server_.url() : std::string();
+  };
+  std::vector<std::string> said;
+  warned.say = [&](std::string_view text) { said.emplace_back(text); };
+  Follower follower(warned);
+  std::thread thread([&] { follower.run(); });
+  EXPECT_TRUE(eventually([&] { return follower.counts().waits >= 4; }));
+  is_stopped_ = true;
+  thread.join();
+  EXPECT_EQ(said, (std::vector<std::string>{
+                      "the key goes to http://gpu.invalid unencrypted: use https:// where you can",
+                      "http://gpu.invalid does not know the key: it may be revoked"}));
+}
+
 // With the pause that a running agent makes before it calls a text final.
 TEST_F(FollowerFaultsTest, ADrainWaitsForTheEndOfWhatAKilledProgramLeft) {
   auto writer = begin(1);

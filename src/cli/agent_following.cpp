@@ -105,6 +105,15 @@ std::string absent_folders(const std::vector<std::filesystem::path>& folders) {
   return absent;
 }
 
+const char* word_of(agent::Follower::End end) {
+  switch (end) {
+    case agent::Follower::End::Stopped: return "stopped";
+    case agent::Follower::End::Drained: return "drained";
+    case agent::Follower::End::Incomplete: break;
+  }
+  return "not everything could be sent";
+}
+
 }  // namespace
 
 int run_agent(AgentLine line, std::string_view who) {
@@ -155,8 +164,7 @@ int run_agent(AgentLine line, std::string_view who) {
   const agent::Follower::End end = follower.run();
   const agent::FollowCounts counts = follower.counts();
   complain(who,
-           fmt::format("{}: sent {} ({} rows) of {} sessions, {} of them complete",
-                       end == agent::Follower::End::Stopped ? "stopped" : "drained",
+           fmt::format("{}: sent {} ({} rows) of {} sessions, {} of them complete", word_of(end),
                        text::bytes(static_cast<double>(counts.bytes)), text::count(counts.rows),
                        text::count(counts.sessions), text::count(counts.complete)));
   return end == agent::Follower::End::Incomplete ? kExitNo : kExitGood;

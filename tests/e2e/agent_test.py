@@ -141,6 +141,7 @@ class AgentTest(MonitorTest):
         ended = self.drain("--drain-for", "1s")
         self.assertEqual(ended.returncode, 1, ended.stderr)
         self.assertIn("the time to drain is over; what is left stays here", ended.stderr)
+        self.assertIn("gpufl-agent: not everything could be sent: ", ended.stderr)
         self.server.mischief = None
         self.assertEqual(self.drain("--drain-for", "1m").returncode, 0)
 
@@ -254,6 +255,7 @@ class AgentTest(MonitorTest):
         self.assertEqual(ended.returncode, 1)
         self.assertIn("was all of it copied?", ended.stderr)
         self.assertNotIn("gpfl_typo", ended.stderr)
+        self.assertNotIn("drained", ended.stderr)
 
 
 if __name__ == "__main__":
