@@ -94,6 +94,7 @@ class Upload {
         case Step::Sent:
           succeeded = Clock::now();
           failures = 0;
+          waits_for_.clear();
           backoff_.succeed();
           if (!total) total = shipper.bytes_left();
           tell(shipper, *total);
@@ -104,6 +105,7 @@ class Upload {
           if (!may_try_again(++failures, Clock::now() + pause - succeeded, pause)) {
             return give_up(named.string() + ": " + shipper.reason());
           }
+          tell_wait(shipper.reason());
           if (!sleep_for(pause, [this] { return is_stopped(); })) return give_up(stopped());
           break;
         }
@@ -137,6 +139,12 @@ class Upload {
     request_.on_progress({bytes, std::max(bytes, outcome_.bytes + total)});
   }
 
+  void tell_wait(const std::string& why) {
+    if (!request_.on_wait || waits_for_ == why) return;
+    waits_for_ = why;
+    request_.on_wait(why);
+  }
+
   UploadOutcome finish() {
     using Extent = UploadOutcome::Extent;
     const bool has_some = outcome_.files_processed + outcome_.files_known > 0;
@@ -151,6 +159,7 @@ class Upload {
   Throttle throttle_;
   Backoff backoff_;
   UploadOutcome outcome_;
+  std::string waits_for_;  // as was told
   bool goes_on_ = true;
 };
 

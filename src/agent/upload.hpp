@@ -38,6 +38,8 @@ struct UploadRequest {
   std::chrono::milliseconds retry_delay = Backoff::kFirst;  // the first; later ones are longer
   std::optional<std::chrono::milliseconds> timeout;         // of all of it
   std::function<void(const UploadProgress&)> on_progress = {};
+  // Why it waits for the server before it tries again: once, until something has gone.
+  std::function<void(const std::string&)> on_wait = {};
   std::function<bool()> is_stopped = {};
 };
 

@@ -169,6 +169,19 @@ TEST_F(UploadTest, CountsRetriesHoweverLongTheServerAsksToWait) {
   EXPECT_EQ(asked, 4);
 }
 
+TEST_F(UploadTest, SaysOnceWhyItWaits) {
+  const fs::path session = record("one");
+  server_.be_mischievous(
+      [](const net::HttpRequest&, Session&) { return std::optional(net::problem(503, "busy")); });
+  UploadRequest told = request({session});
+  told.retries = 3;
+  told.retry_delay = 1ms;
+  std::vector<std::string> waited_for;
+  told.on_wait = [&](const std::string& why) { waited_for.push_back(why); };
+  EXPECT_EQ(upload(told).extent, Extent::None);
+  EXPECT_EQ(waited_for, std::vector{server_.url() + ": busy"});
+}
+
 TEST_F(UploadTest, HasATimeAltogether) {
   const fs::path session = record("one");
   server_.be_mischievous(

@@ -71,9 +71,13 @@ int exit_code_of(const agent::UploadOutcome& outcome) {
 
 int run_upload(UploadLine line) {
   agent::UploadOutcome outcome;
-  if (line.key_from_stdin) line.request.server.api_key = read_secret_line();
+  std::string& key = line.request.server.api_key;
+  if (line.key_from_stdin) key = read_secret_line();
   auto sessions = chosen_sessions(line);
-  if (sessions) {
+  if (line.key_from_stdin && key.empty()) {
+    // Another one, of the environment or of a login, is not meant.
+    outcome.warnings.emplace_back("there is no key on standard input, where --key-stdin has it");
+  } else if (sessions) {
     line.request.sessions = std::move(*sessions);
     line.request.credentials = credentials_file();
     line.request.timeout =

@@ -85,6 +85,11 @@ agent::UploadOutcome upload_visibly(agent::UploadRequest request, const UploadVi
   };
   UploadProgressView progress(view);
   request.on_progress = [&](const agent::UploadProgress& made) { progress.show(made); };
+  if (view.has_progress) {
+    request.on_wait = [&](const std::string& why) {
+      complain(view.who, why + "; it is tried again");
+    };
+  }
   return agent::upload(request);
 }
 

@@ -24,7 +24,7 @@ std::filesystem::path credentials_file();
 
 struct UploadView {
   std::string_view who;        // begins each line on stderr
-  bool has_progress = true;    // where stderr is a terminal
+  bool has_progress = true;    // where stderr is a terminal; and what it waits for, anywhere
   int64_t lines_every_ns = 0;  // also as lines, where it is none; 0: not
   uint64_t lines_every_bytes = 0;
 };

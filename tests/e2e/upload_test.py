@@ -119,6 +119,13 @@ class Upload(UploadTest):
         self.assertRegex(again.stdout, r"^sent 0 files .* were on the server before\n")
         self.assertEqual(len([r for r in self.server.requests if r[0] == "POST"]), posts)
 
+    def test_no_key_on_standard_input_is_no_other_key(self):
+        self.record()
+        ended = self.upload(key="", GPUFL_API_KEY=KEY)
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        self.assertIn("there is no key on standard input", ended.stderr)
+        self.assertEqual(self.server.requests, [])
+
     def test_the_environment_suffices(self):
         self.record()
         self.server.api_path = "/gpufl/api/v1"
@@ -145,6 +152,7 @@ class Upload(UploadTest):
         self.record()
         self.server.mischief = lambda query: 503
         self.assertEqual(self.upload("--retry-for", "0s").returncode, 2)
+        self.assertIn(": mischief; it is tried again\n", self.upload("--retries", "1").stderr)
         self.assertEqual(self.upload(key=make_key("2")).returncode, 2)
         self.server.mischief = lambda query: 422 if query["kind"] == "window" else None
         ended = self.upload()
