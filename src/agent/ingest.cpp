@@ -155,7 +155,11 @@ SendAnswer Ingest::exchange(net::ClientRequest request, Json& document) {
   answer.wait = net::retry_after(*reply, base::wall_ns() / 1'000'000'000);
   answer.reason = server + ": " + detail_of(*reply, document);
   if (reply->status == 401) answer.reason = server + " does not know the key: it may be revoked";
-  if (reply->status == 403) answer.reason = server + ": the key may not send sessions";
+  if (reply->status == 403) {
+    answer.reason = server + address_.url.path + address_.api_path +
+                    " does not let this key send sessions: is it one of the scope 'ingest', and "
+                    "is the address right?";
+  }
   if (reply->status >= 300 && reply->status < 400) {
     answer.reason = server + " sends on to '" + reply->header("Location").substr(0, kMaxReason) +
                     "': name that address instead";

@@ -181,6 +181,11 @@ TEST(Ingest, TakesAnswersAsTheyAreMeant) {
     if (answered.status != 200) {
       EXPECT_NE(answer.reason, "") << answered.status;
     }
+    if (answered.status == 403) {
+      EXPECT_EQ(answer.reason, server.url() +
+                                   "/api/v1 does not let this key send sessions: is it one of the "
+                                   "scope 'ingest', and is the address right?");
+    }
   }
 }
 

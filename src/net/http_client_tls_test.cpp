@@ -110,10 +110,9 @@ TEST_F(HttpClientTls, ShowsACertificateWhereOneIsAskedFor) {
 
 TEST_F(HttpClientTls, NamesTheFileThatCannotBeUsed) {
   options_.tls.ca_file = folder_.path() / "absent.pem";
-  EXPECT_TRUE(ask("https://127.0.0.1:1")
-                  .status()
-                  .message()
-                  .starts_with("cannot use " + options_.tls.ca_file + " as CA certificates: "));
+  EXPECT_EQ(
+      ask("https://127.0.0.1:1").status().message(),
+      "cannot use " + options_.tls.ca_file + " as CA certificates: No such file or directory");
   options_.tls.ca_file = ca_.file();
   options_.tls.certificate_file = folder_.path() / "garbage.pem";
   std::ofstream(options_.tls.certificate_file) << "garbage";
@@ -150,8 +149,8 @@ TEST_F(HttpClientTls, SaysWhenThePeerSpeaksNoTls) {
     self.be_silent(socket);
   });
   const auto reply = ask(plain.url("https"));
-  EXPECT_TRUE(reply.status().message().starts_with("cannot speak TLS with 127.0.0.1: "))
-      << reply.status().message();
+  EXPECT_EQ(reply.status().message(),
+            "127.0.0.1 does not speak TLS on this port: is it an address with http://?");
   Peer hangs_up([](Peer&, int socket, int) { ::shutdown(socket, SHUT_RDWR); });
   EXPECT_FALSE(ask(hangs_up.url("https")));
 }

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -31,11 +32,12 @@ constexpr std::array kBundles = {
     "/etc/ca-certificates/extracted/tls-ca-bundle.pem",   // Arch
 };
 
-// What OpenSSL says was wrong last; forgets the rest.
+// What OpenSSL says was wrong last, or the system before it; forgets the rest.
 std::string last_error() {
-  const unsigned long error = ERR_peek_last_error();
+  const unsigned long first = ERR_peek_error(), last = ERR_peek_last_error();
   ERR_clear_error();
-  const char* const reason = error == 0 ? nullptr : ERR_reason_error_string(error);
+  if (ERR_SYSTEM_ERROR(first)) return std::strerror(ERR_GET_REASON(first));
+  const char* const reason = last == 0 ? nullptr : ERR_reason_error_string(last);
   return reason == nullptr ? "unknown error" : reason;
 }
 
@@ -196,6 +198,11 @@ class TlsStream : public ByteStream {
   // Why no hands were shaken.
   base::Status explain() const {
     const long verdict = SSL_get_verify_result(ssl_.get());
+    if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_WRONG_VERSION_NUMBER) {
+      ERR_clear_error();
+      return {base::Code::Unavailable,
+              host_ + " does not speak TLS on this port: is it an address with http://?"};
+    }
     if (verdict == X509_V_OK) {
       return {base::Code::Unavailable, "cannot speak TLS with " + host_ + ": " + last_error()};
     }
