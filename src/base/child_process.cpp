@@ -68,6 +68,15 @@ class TextToRead {
   bool is_whole_ = false;
 };
 
+// Those of a terminal and of its end that this process ignores, as nohup has it.
+void leave_ignored(sigset_t& defaults) {
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+    struct sigaction now{};
+    const bool is_ignored = sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+    if (is_ignored) sigdelset(&defaults, number);
+  }
+}
+
 // What a child starts with: its own process group, default signals, no descriptor but those named.
 class SpawnPlan {
  public:
@@ -88,11 +97,13 @@ class SpawnPlan {
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
+    if (setup.is_in_our_group) leave_ignored(all);
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &all);
     posix_spawnattr_setpgroup(&attributes_, 0);
+    const int group = setup.is_in_our_group ? 0 : POSIX_SPAWN_SETPGROUP;
     posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        &attributes_, static_cast<short>(group | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK));
   }
   ~SpawnPlan() {
     posix_spawn_file_actions_destroy(&actions_);
@@ -128,10 +139,11 @@ class SpawnPlan {
 
 class Child {
  public:
-  Child(pid_t pid, Clock::time_point deadline) : pid_(pid), deadline_(deadline) {}
+  Child(pid_t pid, bool has_group, Clock::time_point deadline)
+      : pid_(pid), has_group_(has_group), deadline_(deadline) {}
   ~Child() {
     if (pid_ <= 0) return;
-    kill_group();
+    ::kill(has_group_ ? -pid_ : pid_, SIGKILL);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
@@ -155,16 +167,15 @@ class Child {
       }
     }
     // What it may have started and left behind.
-    kill_group();
+    if (has_group_) ::kill(-pid_, SIGKILL);
     pid_ = 0;
     exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return true;
   }
 
  private:
-  void kill_group() const { ::kill(-pid_, SIGKILL); }
-
   pid_t pid_;
+  const bool has_group_;
   Clock::time_point deadline_;
 };
 
@@ -195,7 +206,7 @@ Result<ChildOutput> run_child(const std::filesystem::path& program,
   if (error != 0) return Status::from_errno(error, name);
   Pipe::close_end(out.write_end);
   Pipe::close_end(err.write_end);
-  Child child(pid, Clock::now() + limits.time);
+  Child child(pid, !setup.is_in_our_group, Clock::now() + limits.time);
   const auto too_long = [&] {
     return Status(Code::LimitReached, name + " had not finished after " +
                                           std::to_string(limits.time.count() / 1000) +

@@ -34,6 +34,8 @@ struct ChildSetup {
   std::string text = {};  // what it reads from standard input; a few KiB at most
   std::optional<std::vector<std::string>> environment = {};  // none: ours
   bool shows_errors = false;                                 // its stderr is ours
+  // Ctrl-C at our terminal reaches it, too, and what we ignore it ignores. It starts no others.
+  bool is_in_our_group = false;
 };
 
 // NotFound or PermissionDenied when it cannot be started, LimitReached when it was killed. Also

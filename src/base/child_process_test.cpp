@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "base/temp_dir.hpp"
 
 namespace gpufl::base {
@@ -97,6 +99,31 @@ TEST_F(ChildProcessTest, SaysWhichSignalEndedIt) {
   const auto output = run("kill -9 $$\n");
   ASSERT_TRUE(output.is_ok());
   EXPECT_EQ(output->exit_code, 128 + 9);
+}
+
+TEST_F(ChildProcessTest, CtrlCReachesItWhereThatIsWanted) {
+  const std::string group = "read id name state parent group rest < /proc/self/stat; echo $group\n";
+  EXPECT_NE(run(group)->out, std::to_string(::getpgrp()) + "\n");
+  EXPECT_EQ(run(group, {}, {.is_in_our_group = true})->out, std::to_string(::getpgrp()) + "\n");
+}
+
+// nohup and background jobs of scripts are to stay what they are.
+TEST_F(ChildProcessTest, WhatWeIgnoreIsIgnoredByOneInOurGroup) {
+  const std::string ends = "kill -HUP $$; echo lives\n";
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  const auto alone = run(ends);
+  const auto in_group = run(ends, {}, {.is_in_our_group = true});
+  std::signal(SIGHUP, before);
+  EXPECT_EQ(alone->exit_code, 128 + SIGHUP);
+  EXPECT_EQ(in_group->out, "lives\n");
+}
+
+TEST_F(ChildProcessTest, EndsOneInOurGroupWithoutUs) {
+  ChildLimits limits;
+  limits.time = std::chrono::milliseconds(300);
+  const auto output = run("exec sleep 1000\n", limits, {.is_in_our_group = true});
+  ASSERT_FALSE(output.is_ok());
+  EXPECT_EQ(output.status().code(), Code::LimitReached);
 }
 
 TEST_F(ChildProcessTest, OneThatIsNotThereIsAnError) {

@@ -154,6 +154,7 @@ UploadResult upload_logs(const UploadOptions& options, const fs::path& folder,
   }
   setup.environment = child_environment(inherited);
   setup.shows_errors = options.report_progress;
+  setup.is_in_our_group = true;
   base::ChildLimits limits;
   limits.time = options.total_timeout_ms > 0
                     ? std::chrono::milliseconds(options.total_timeout_ms) + kGrace

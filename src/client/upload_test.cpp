@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/upload.hpp"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -94,6 +96,14 @@ TEST_F(UploadLogsTest, WhateverTheProgramDoesIsAResult) {
   EXPECT_EQ(absent.warnings.at(0), "none here");
   EXPECT_EQ(upload_logs({}, "").warnings.at(0),
             "there is nothing to upload: no session was recorded here");
+}
+
+// Whoever presses Ctrl-C during an upload does not wait for its end.
+TEST_F(UploadLogsTest, IsStoppedWithTheProgram) {
+  program("read id name state parent group rest < /proc/self/stat; echo $group > " +
+          dir_.path().string() + "/group; echo '{}'\n");
+  upload();
+  EXPECT_EQ(written("group"), std::to_string(::getpgrp()) + "\n");
 }
 
 TEST(ChildEnvironment, HasNothingThatWouldRecordTheChild) {
