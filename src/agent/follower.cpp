@@ -26,6 +26,9 @@ using Step = Shipper::Step;
 constexpr milliseconds kGather{200};
 // A drain does not wait for a server that goes on to lack what it has taken.
 constexpr int kMostUnconfirmed = 3;
+// Each has descriptors, of which a process has a thousand; one that is being written has its turn
+// whatever there is to do.
+constexpr int64_t kMostOpen = 128;
 
 int64_t changed_ns(const fs::path& path) {
   struct stat now{};
@@ -171,10 +174,20 @@ void Follower::look() {
   const bool has_news = watch_.has_news();
   const bool walks = has_news || !is_all_watched_ || Clock::now() >= walk_at_;
   if (walks) walk();
+  has_unopened_ = false;
+  int64_t unfinished_now = unfinished();
   for (auto& [dir, followed] : sessions_) {
     switch (followed.state) {
       case State::Sending: break;
-      case State::New: open(dir, followed); break;
+      case State::New:
+        if (unfinished_now >= kMostOpen && !format::is_locked(dir)) {
+          has_unopened_ = true;
+          break;
+        }
+        open(dir, followed);
+        ++unfinished_now;
+        break;
+      case State::Empty: open(dir, followed); break;
       case State::Unreadable:
       case State::Gone:
         if (Clock::now() >= followed.not_before) open(dir, followed);
@@ -197,7 +210,7 @@ void Follower::open(const fs::path& dir, Followed& followed) {
   if (!session) {
     // It has just begun, or died at its start.
     const bool is_empty = session.status().code() == base::Code::NotFound;
-    followed.state = is_empty ? Followed::State::New : Followed::State::Unreadable;
+    followed.state = is_empty ? Followed::State::Empty : Followed::State::Unreadable;
     if (is_empty) return;
     followed.not_before = Clock::now() + options_.walk_every;
     tell_once(session.status().message(), followed);
@@ -215,6 +228,14 @@ void Follower::open(const fs::path& dir, Followed& followed) {
   followed.last = Step::Wait;
   followed.not_before = {};
   followed.state = Followed::State::Sending;
+}
+
+int64_t Follower::unfinished() const {
+  return std::count_if(sessions_.begin(), sessions_.end(), [](const auto& one) {
+    const Followed& followed = one.second;
+    const bool is_over = followed.last == Step::Idle || followed.last == Step::Later;
+    return followed.shipper && !is_over && !followed.shipper->is_live();
+  });
 }
 
 void Follower::send_live_meanwhile() {
@@ -349,7 +370,8 @@ bool Follower::is_drained() const {
   const bool waits = options_.waits_for_writers;
   return std::all_of(sessions_.begin(), sessions_.end(), [waits](const auto& one) {
     const Followed& followed = one.second;
-    if (followed.state == State::New) return !waits || !format::is_locked(one.first);
+    if (followed.state == State::New) return false;
+    if (followed.state == State::Empty) return !waits || !format::is_locked(one.first);
     if (followed.state != State::Sending) return true;
     const Shipper& shipper = *followed.shipper;
     const bool is_over = followed.last == Step::Idle || followed.unconfirmed >= kMostUnconfirmed;
@@ -411,7 +433,8 @@ Follower::End Follower::run() {
       set_denied(true);
       ingest_.reset();  // with the next one the key may be another
     }
-    if (round != Round::Sent && !rest(round)) break;
+    const bool has_turn = round == Round::Idle && has_unopened_ && unfinished() < kMostOpen;
+    if (round != Round::Sent && !has_turn && !rest(round)) break;
   }
   return End::Stopped;
 }

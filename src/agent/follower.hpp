@@ -85,7 +85,8 @@ class Follower {
   using Clock = std::chrono::steady_clock;
   struct Followed {
     enum class State : uint8_t {
-      New,         // not opened yet, or it has no whole line
+      New,         // not opened yet
+      Empty,       // it has no whole line yet
       Unreadable,  // for us
       Sending,     // its shipper sends what there is
       Complete,    // it has ended, and the server has confirmed it
@@ -120,6 +121,8 @@ class Follower {
   void walk();
   void watch_below(const std::filesystem::path& folder, int depth);
   void open(const std::filesystem::path& dir, Followed& followed);
+  // Sessions that are open, have ended, and are not all sent.
+  int64_t unfinished() const;
   // One piece of each session.
   Round go_round();
   // Nothing: the round goes on.
@@ -151,6 +154,7 @@ class Follower {
   Backoff backoff_;
   FolderWatch watch_;
   bool is_all_watched_ = false;
+  bool has_unopened_ = false;                             // there was no room for some
   std::set<std::filesystem::path> closed_, told_closed_;  // folders that may not be read
   Clock::time_point walk_at_{}, ask_at_{};
   std::unique_ptr<Ingest> ingest_, live_ingest_;

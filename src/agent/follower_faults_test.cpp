@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <gtest/gtest.h>
 
 #include "agent/test_following.hpp"
 
@@ -331,6 +333,49 @@ TEST_F(FollowerFaultsTest, TheFileSystemsOwnFolderIsNobodys) {
   const End end = follower.run();
   ASSERT_EQ(::seteuid(self), 0);
   EXPECT_EQ(end, End::Drained);
+}
+
+// Each that is open takes descriptors, of which a service has a thousand.
+TEST_F(FollowerFaultsTest, TakesMoreSessionsInTurnThanItCanHaveOpen) {
+  record(1);
+  constexpr uint64_t kSessions = 250;
+  for (uint64_t i = 1; i < kSessions; ++i) {
+    fs::copy(logs_ / "run" / id_of(1), logs_ / "run" / ("copy" + std::to_string(i)));
+  }
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{200, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  FollowOptions drains = draining();
+  std::vector<std::string> said;
+  drains.say = [&](std::string_view text) { said.emplace_back(text); };
+  Follower follower(drains);
+  const End end = follower.run();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(end, End::Drained);
+  EXPECT_EQ(follower.counts().complete, kSessions);
+  EXPECT_EQ(said, std::vector<std::string>());
+}
+
+TEST_F(FollowerFaultsTest, WhatCannotBeOpenedIsNotDrained) {
+  record(1);
+  std::vector<int> taken;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{100, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  for (int fd = ::dup(STDIN_FILENO); fd >= 0; fd = ::dup(STDIN_FILENO)) taken.push_back(fd);
+  for (int free : {1, 2, 3}) {
+    ::close(taken.back());
+    taken.pop_back();
+    const auto session = SessionFolder::open(logs_ / "run" / id_of(1));
+    if (!session) {
+      EXPECT_EQ(session.status().code(), base::Code::IoError) << free << " free";
+    }
+  }
+  for (const int fd : taken) ::close(fd);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(SessionFolder::open(logs_ / "run" / id_of(1)));
 }
 
 TEST_F(FollowerFaultsTest, FollowsSeveralFolders) {

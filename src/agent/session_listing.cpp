@@ -42,7 +42,8 @@ base::Result<Json> session_line_of(const OpenFile& file) {
         if (bytes > kMostRead) first = other;
         return bytes <= kMostRead;
       });
-  return outcome.status ? std::move(first) : base::Result<Json>(other);
+  if (outcome.status) return first;
+  return outcome.status.code() == base::Code::Corrupt ? other : outcome.status;
 }
 
 // Names that come within a tick of the clock of a file system leave its time as it was.
@@ -86,9 +87,12 @@ base::Status SessionFolder::find_id() {
   for (const std::string& name : *names) {
     if (name != format::kManifestName && !format::parse_file_name(name)) continue;
     const auto file = folder_.open_file(name);
-    if (!file && file.status().code() != base::Code::NotFound) trouble = file.status();
     const auto line = file ? session_line_of(*file) : base::Result<Json>(file.status());
-    if (!line) continue;
+    if (!line) {
+      const base::Code code = line.status().code();
+      if (code != base::Code::NotFound && code != base::Code::Corrupt) trouble = line.status();
+      continue;
+    }
     session_id_ = (*line)["session_id"].as_string();
     if (!session_id_.empty()) return {};
   }
