@@ -104,7 +104,8 @@ void SessionLock::forget() {
 bool is_locked(const std::filesystem::path& session_dir) {
   const int fd =
       ::open((session_dir / kLockName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return false;
+  // Where too many files are open it cannot be known, and what may be written is left alone.
+  if (fd < 0) return errno == EMFILE || errno == ENFILE;
   flock lock{};
   lock.l_type = F_RDLCK;
   lock.l_whence = SEEK_SET;

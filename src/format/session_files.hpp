@@ -50,6 +50,7 @@ class SessionLock {
   int fd_ = -1;
   base::DescriptorIdentity identity_;
 };
+// Also where it cannot be known, because this process has too many files open.
 bool is_locked(const std::filesystem::path& session_dir);
 
 }  // namespace gpufl::format

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines that are no batches: session line, ledger, manifest entries, and the names of files.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
+
+#include <fstream>
+#include <vector>
 
 #include "format/capability.hpp"
 #include "format/capability_words.hpp"
@@ -287,6 +293,25 @@ TEST(FileNameTest, TellsTheThreeFormsApart) {
                            "device.99999999999999999999.log", "Device.log", "device.1x.log"}) {
     EXPECT_FALSE(parse_file_name(name)) << name;
   }
+}
+
+// What is taken for a session that nobody writes is sent as final, and may be deleted.
+TEST(SessionLockTest, IsHeldWhereItCannotBeKnown) {
+  const testing::TempDir dir;
+  {
+    std::ofstream(dir.path() / "lock");
+  }
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{64, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<int> taken;
+  for (int fd = ::dup(STDIN_FILENO); fd >= 0; fd = ::dup(STDIN_FILENO)) taken.push_back(fd);
+  const bool is_held = is_locked(dir.path());
+  for (const int fd : taken) ::close(fd);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(is_held);
+  EXPECT_FALSE(is_locked(dir.path()));
 }
 
 TEST(SessionLockTest, IsSeenFromTheSameProcessAndGoesAway) {
