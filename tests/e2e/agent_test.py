@@ -28,9 +28,9 @@ class AgentTest(MonitorTest):
         self.key.write_text(KEY + "\n")
         self.arguments = ["--server", self.server.url, "--key-file", self.key]
 
-    def agent(self, *options):
+    def agent(self, *options, program=()):
         process = subprocess.Popen(
-            [str(AGENT), *map(str, (*self.arguments, *options, self.output))],
+            [*program, str(AGENT), *map(str, (*self.arguments, *options, self.output))],
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env=environment(HOME=str(self.folder), XDG_CONFIG_HOME=""),
         )  # fmt: skip
@@ -91,6 +91,30 @@ class AgentTest(MonitorTest):
         agent.send_signal(signal.SIGTERM)
         self.assertEqual(agent.wait(timeout=60), 0)
         self.assert_verdict(0)
+
+    @staticmethod
+    def is_watching(pid):
+        for descriptor in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            try:
+                if os.readlink(descriptor) == "anon_inode:inotify":
+                    return True
+            except FileNotFoundError:  # closed meanwhile
+                continue
+        return False
+
+    def test_looks_by_itself_where_nothing_can_be_watched(self):
+        # As on a machine where others have used up what inotify has.
+        unwatched = ("unshare", "--user", "--map-root-user", "sh", "-c",
+                     'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"', "sh")  # fmt: skip
+        if subprocess.run([*unwatched, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("this machine has no user namespaces")
+        self.output.mkdir()
+        agent = self.agent(program=unwatched)
+        self.assertIn("following", agent.stderr.readline())
+        self.record()
+        (session,) = self.output.iterdir()
+        wait_until(lambda: self.is_there(session), "a session that nothing reports")
+        self.assertFalse(self.is_watching(agent.pid))
 
     def test_a_killed_agent_loses_and_doubles_nothing(self):
         seeded = random.Random(21)
