@@ -103,7 +103,7 @@ base::Status Redactor::copy_lines(const OpenFile& file, const fs::path& target,
   std::ofstream out(target, std::ios::binary | std::ios::trunc);
   base::Xxh64 hash;
   std::string told;
-  const auto copy = [&](std::string_view line) {
+  const auto copy = [&](std::string_view line, const format::LinePlace&) {
     if (has_hash && is_of(line, "end")) {
       const std::string text = base::xxh64_text(hash.digest());
       told = Json::object().set("type", "end").set("hash", text).dump();
@@ -115,8 +115,15 @@ base::Status Redactor::copy_lines(const OpenFile& file, const fs::path& target,
     out << told;
     return out.good();
   };
-  const format::UnsealOutcome outcome = format::read_window(file.path(), copy);
+  bool is_too_long = false;
+  const auto may_go_on = [&](uint64_t bytes) {
+    is_too_long = bytes > most_text_;
+    return !is_too_long;
+  };
+  const format::UnsealOutcome outcome =
+      format::read_placed_lines(file.path(), {}, copy, format::kMaxLineBytes, may_go_on);
   if (!outcome.status) return outcome.status;
+  if (is_too_long) return {base::Code::LimitReached, "it unpacks to more than a window holds"};
   if (!is_secret_tail(outcome.tail)) out << outcome.tail;
   return written(out, target);
 }

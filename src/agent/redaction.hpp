@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -32,7 +33,11 @@ Redaction with_variables(Redaction redaction, const net::Variables& variables);
 // Copies of a session's files for sending, one at a time. One thread.
 class Redactor {
  public:
-  explicit Redactor(const Redaction& redaction) : redaction_(redaction) {}
+  // Of one window, as much text as a server keeps.
+  static constexpr uint64_t kMostText = uint64_t{4} << 30;
+
+  explicit Redactor(const Redaction& redaction, uint64_t most_text = kMostText)
+      : redaction_(redaction), most_text_(most_text) {}
   ~Redactor();
   Redactor(const Redactor&) = delete;
   Redactor& operator=(const Redactor&) = delete;
@@ -46,7 +51,7 @@ class Redactor {
     OpenFile file;
     format::SealedWindow sealed;
   };
-  // Of a sealed window, sealed anew.
+  // Of a sealed window, sealed anew. LimitReached: it unpacks to more than `most_text`.
   base::Result<Window> copy_window(const OpenFile& file);
   base::Result<OpenFile> copy_symbols(const OpenFile& file);
   // `sealed`: of windows that were copied; of others the entries stay.
@@ -59,6 +64,7 @@ class Redactor {
                           bool has_hash) const;
 
   const Redaction redaction_;
+  const uint64_t most_text_;
   std::filesystem::path folder_;  // that nobody else can read; empty: not made yet
 };
 

@@ -111,6 +111,21 @@ TEST_F(RedactionTest, LeavesOutNothingElse) {
   EXPECT_EQ(other.find("\"text\""), std::string::npos);
 }
 
+// A small file may unpack to a terabyte, which is not to fill the disk.
+TEST_F(RedactionTest, CopiesNoMoreThanAWindowHolds) {
+  record();
+  const auto folder = Folder::open(session_);
+  ASSERT_TRUE(folder);
+  const auto window = folder->open_file("scope.1.log.zst");
+  ASSERT_TRUE(window);
+  Redactor narrow({.command = true}, 1000);
+  const auto copy = narrow.copy_window(*window);
+  ASSERT_FALSE(copy);
+  EXPECT_EQ(copy.status().text(), "LimitReached: it unpacks to more than a window holds");
+  Redactor usual({.command = true});
+  EXPECT_TRUE(usual.copy_window(*window));
+}
+
 TEST_F(RedactionTest, VariablesLeaveOutForAllPaths) {
   const auto with = [](const std::string& value) {
     return with_variables({}, [&](const std::string& name) {
