@@ -16,6 +16,7 @@
 #include "cli/prometheus.hpp"
 #include "cli/stop_signals.hpp"
 #include "cli/uploading.hpp"
+#include "hosting/file_limit.hpp"
 #include "net/http_server.hpp"
 #include "net/proxy.hpp"
 #include "net/router.hpp"
@@ -118,6 +119,8 @@ const char* word_of(agent::Follower::End end) {
 
 int run_agent(AgentLine line, std::string_view who) {
   const StopSignals signals;
+  // Sessions that are being written, or of which the server refuses a file, stay open.
+  hosting::raise_file_limit();
   agent::FollowOptions options = std::move(line.options);
   bool is_stopped = false;
   options.is_stopped = [&] {

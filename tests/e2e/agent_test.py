@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -115,6 +116,12 @@ class AgentTest(MonitorTest):
         (session,) = self.output.iterdir()
         wait_until(lambda: self.is_there(session), "a session that nothing reports")
         self.assertFalse(self.is_watching(agent.pid))
+
+    def test_takes_the_descriptors_that_it_may_have(self):
+        agent = self.agent(program=("sh", "-c", 'ulimit -Sn 200 && exec "$@"', "sh"))
+        self.assertIn("following", agent.stderr.readline())
+        soft, hard = resource.prlimit(agent.pid, resource.RLIMIT_NOFILE)
+        self.assertEqual(soft, hard)
 
     def test_a_killed_agent_loses_and_doubles_nothing(self):
         seeded = random.Random(21)
