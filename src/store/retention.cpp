@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "store/session_store.hpp"
 
 // What is not kept for ever: sessions that are too old or too many, and those that were deleted. Of
@@ -16,24 +17,26 @@ constexpr size_t kMostExpired = 10'000;  // that nobody has asked for
 
 }  // namespace
 
-// The oldest first.
-base::Result<SessionStore::Expired> SessionStore::find_expired(const Workspace& workspace,
-                                                               int64_t now_ms) {
+base::Result<SessionStore::Expiring> SessionStore::find_expired(const Workspace& workspace,
+                                                                int64_t now_ms) {
+  const auto is_too_large = this->is_too_large(workspace);
+  if (!is_too_large) return is_too_large.status();
   const std::lock_guard lock(catalogue_mutex_);
   const Retention& retention = workspace.retention;
-  Expired found;
+  Expiring found;
+  found.workspace = workspace;
+  const auto may_go = [&](const StoredSession& one, bool is_over) {
+    if (is_over) found.too_old.push_back(one);
+    if (!is_over && *is_too_large) found.others.push_back(one);
+  };
   const Status seen = catalogue_->each_kept_session(workspace.id, [&](const StoredSession& one) {
     if (one.is_deleted) {
-      const bool is_over = now_ms - one.deleted_ms >= retention.deleted_days * kDay_ms;
-      (is_over ? found.too_old : found.others).push_back(one);
-      return;
+      return may_go(one, now_ms - one.deleted_ms >= retention.deleted_days * kDay_ms);
     }
     const auto folder = blobs_->path_of(session_prefix(one.workspace, one.id)).parent_path();
     if (one.is_pinned || texts_.is_kept_live(folder)) return;
     if (now_ms - one.changed_ms < limits_.keep_least.count()) return;
-    const bool is_over =
-        retention.keep_days && now_ms - one.changed_ms >= *retention.keep_days * kDay_ms;
-    (is_over ? found.too_old : found.others).push_back(one);
+    may_go(one, retention.keep_days && now_ms - one.changed_ms >= *retention.keep_days * kDay_ms);
   });
   if (!seen) return seen;
   // Those that somebody deleted go before those that somebody can see.
@@ -55,27 +58,67 @@ base::Result<bool> SessionStore::is_too_large(const Workspace& workspace) {
   return used > static_cast<int64_t>(*workspace.retention.keep_bytes);
 }
 
-Status SessionStore::apply_retention(int64_t now_ms) {
+base::Result<std::deque<SessionStore::Expiring>> SessionStore::find_all_expired(int64_t now_ms) {
   const auto workspaces = this->workspaces();
   if (!workspaces) return workspaces.status();
+  std::deque<Expiring> all;
   for (const Workspace& workspace : *workspaces) {
-    const auto expired = find_expired(workspace, now_ms);
+    auto expired = find_expired(workspace, now_ms);
     if (!expired) return expired.status();
-    for (const StoredSession& one : expired->too_old) {
-      if (Status gone = expire(one); !gone) return gone;
-    }
-    // How much goes with a session is known once it is gone: lines and modules count, too.
-    for (const StoredSession& one : expired->others) {
-      const auto is_too_large = this->is_too_large(workspace);
-      if (!is_too_large) return is_too_large.status();
-      if (!*is_too_large) break;
-      if (Status gone = expire(one); !gone) return gone;
-    }
+    all.push_back(std::move(*expired));
+  }
+  return all;
+}
+
+// False: there was none left.
+base::Result<bool> SessionStore::expire_next(Expiring& of) {
+  if (of.too_old_gone < of.too_old.size()) {
+    if (Status gone = expire(of.too_old[of.too_old_gone++]); !gone) return gone;
+    return true;
+  }
+  if (of.others_gone == of.others.size()) return false;
+  // How much goes with a session is known once it is gone: lines and modules count, too.
+  const auto is_too_large = this->is_too_large(of.workspace);
+  if (!is_too_large || !*is_too_large) return is_too_large;
+  if (Status gone = expire(of.others[of.others_gone++]); !gone) return gone;
+  return true;
+}
+
+// What has been looked at is taken from `expiring`.
+Status SessionStore::expire_until(std::chrono::steady_clock::time_point until,
+                                  std::deque<Expiring>& expiring) {
+  while (!expiring.empty()) {
+    const auto has_gone = expire_next(expiring.front());
+    if (!has_gone) return has_gone.status();
+    if (!*has_gone) expiring.pop_front();
+    if (*has_gone && std::chrono::steady_clock::now() >= until) return {};
   }
   return {};
 }
 
-// Unless something of it has changed meanwhile. What is sent is committed between two of them.
+Status SessionStore::apply_retention(int64_t now_ms) {
+  auto expiring = find_all_expired(now_ms);
+  if (!expiring) return expiring.status();
+  return expire_until(std::chrono::steady_clock::time_point::max(), *expiring);
+}
+
+// A few at a time, or those who send would wait for as long as it takes for all. What is left of
+// the last time is looked for again, because somebody may have thought better of it.
+void SessionStore::keep_retention() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - looked_ >= limits_.retention_pace) {
+    looked_ = now;
+    const int64_t now_ms = base::wall_ns() / 1'000'000;
+    expiring_.clear();
+    if (clocks_.may_trust(now_ms, base::monotonic_ns() / 1'000'000)) {
+      if (auto found = find_all_expired(now_ms)) expiring_ = std::move(*found);
+    }
+  }
+  // What fails is tried again the next time.
+  if (!expire_until(now + limits_.expiry_time, expiring_)) expiring_.clear();
+}
+
+// Unless something of it has changed meanwhile.
 Status SessionStore::expire(const StoredSession& session) {
   const std::lock_guard lock(catalogue_mutex_);
   const auto now = catalogue_->find_session(session.workspace, session.name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -238,6 +239,32 @@ TEST_F(RetentionTest, ThePaceIsItsOwn) {
   set({.keep_days = {}, .keep_bytes = {}, .deleted_days = 0});
   start({.retention_pace = std::chrono::milliseconds(1)});
   EXPECT_TRUE(base::eventually([&] { return session(1).is_purged; }));
+}
+
+// However many go, who sends does not wait for the last of them.
+TEST_F(RetentionTest, WhatIsSentIsKeptWhileManyGo) {
+  constexpr int kSessions = 40;
+  for (int i = 1; i <= kSessions; ++i) ASSERT_EQ(send(i), What::Stored);
+  set_changed(0);
+  set({.keep_days = 1, .keep_bytes = {}, .deleted_days = 30});
+  start({.expiry_time = std::chrono::milliseconds(0)});
+  const auto gone = [&] {
+    const auto all = store_->sessions(1, kSessions + 1, 0);
+    return std::count_if(all->begin(), all->end(), [](const auto& one) { return one.is_purged; });
+  };
+  const std::string id = session_id(kSessions + 1);
+  std::string text = live_text(id, Channel::Scope, 1, 1);
+  uint64_t offset = 0;
+  int kept_meanwhile = 0;
+  for (int64_t before = 0; before < kSessions;) {
+    ASSERT_EQ(store_->take(live_piece(id, Channel::Scope, 1, offset, text)).what, What::Stored);
+    offset += text.size();
+    text = "{}\n";
+    const int64_t after = gone();
+    kept_meanwhile += before > 0 && after < kSessions ? 1 : 0;
+    before = after;
+  }
+  EXPECT_GT(kept_meanwhile, 0);
 }
 
 // Whatever becomes of a session meanwhile: what was acknowledged and not purged is there.

@@ -27,6 +27,7 @@ using What = Outcome::What;
 
 constexpr size_t kMostInGroup = 256;
 constexpr std::chrono::seconds kHousePace{1};
+constexpr std::chrono::milliseconds kTurnTime{3};
 constexpr std::chrono::milliseconds kSettleTime{10};  // at a time
 
 }  // namespace
@@ -161,7 +162,11 @@ void SessionStore::run() {
   auto kept_house = LiveTexts::Clock::now();
   bool is_settling = false;
   while (!is_stopping_ || !waiting_.empty()) {
-    const auto has_work = [&] { return is_stopping_ || is_settling || !waiting_.empty(); };
+    // Neither mutexes nor SQLite hand over to those who wait, which would not get in between.
+    if (!expiring_.empty()) changed_.wait_for(lock, kTurnTime, [&] { return is_stopping_; });
+    const auto has_work = [&] {
+      return is_stopping_ || is_settling || !expiring_.empty() || !waiting_.empty();
+    };
     changed_.wait_for(lock, kHousePace, has_work);
     // Pieces of one name follow each other: what becomes of one depends on that before it.
     std::vector<Waiting*> group;
@@ -182,6 +187,7 @@ void SessionStore::run() {
       kept_house = now;
       keep_house();
     }
+    keep_retention();
     lock.lock();
   }
   lock.unlock();
@@ -258,18 +264,10 @@ void SessionStore::write_live(const Group& group, std::vector<Outcome>& outcomes
 }
 
 void SessionStore::keep_house() {
-  {
-    const std::lock_guard lock(catalogue_mutex_);
-    texts_.end_idle(limits_.live_patience);
-    (void)look_for_room();  // what was known before is the best guess
-    if (has_lost_texts_ && admission_.has_room()) (void)replay_journal();
-  }
-  if (const auto now = LiveTexts::Clock::now(); now - looked_ >= limits_.retention_pace) {
-    looked_ = now;
-    const int64_t now_ms = base::wall_ns() / 1'000'000;
-    // What fails is tried again the next time.
-    if (clocks_.may_trust(now_ms, base::monotonic_ns() / 1'000'000)) (void)apply_retention(now_ms);
-  }
+  const std::lock_guard lock(catalogue_mutex_);
+  texts_.end_idle(limits_.live_patience);
+  (void)look_for_room();  // what was known before is the best guess
+  if (has_lost_texts_ && admission_.has_room()) (void)replay_journal();
 }
 
 // After a failure the system would say that all is well, and the files would lack lines.

@@ -37,6 +37,8 @@ struct StoreLimits {
   std::chrono::milliseconds live_patience{60'000};  // without lines a session counts as cut off
   uint64_t free_bytes = uint64_t{64} << 20;         // of the disk; below: Full
   std::chrono::milliseconds retention_pace{10'000};
+  // Of sessions that go, between two groups of what comes; one at least.
+  std::chrono::milliseconds expiry_time{20};
   // What has changed since stays, whatever retention says: a network may be away for a while.
   std::chrono::milliseconds keep_least{3'600'000};
   uint64_t text_bytes = uint64_t{4} << 30;   // of lines of one window; beyond: set aside
@@ -140,10 +142,18 @@ class SessionStore {
   bool settle_texts();
 
   // In retention.cpp.
-  struct Expired {
+  // What may go, the first to go first, and what has gone of it already.
+  struct Expiring {
+    Workspace workspace;
     std::vector<StoredSession> too_old, others;  // `others`: that may go for their size
+    size_t too_old_gone = 0, others_gone = 0;
   };
-  base::Result<Expired> find_expired(const Workspace& workspace, int64_t now_ms);
+  base::Result<Expiring> find_expired(const Workspace& workspace, int64_t now_ms);
+  base::Result<std::deque<Expiring>> find_all_expired(int64_t now_ms);
+  base::Status expire_until(std::chrono::steady_clock::time_point until,
+                            std::deque<Expiring>& expiring);
+  base::Result<bool> expire_next(Expiring& of);
+  void keep_retention();
   base::Status expire(const StoredSession& session);
   base::Result<bool> is_too_large(const Workspace& workspace);
   base::Status purge(const StoredSession& session);
@@ -177,6 +187,7 @@ class SessionStore {
   bool has_lost_texts_ = false;
   std::vector<Expiry> expired_;
   std::chrono::steady_clock::time_point looked_;  // for what has expired
+  std::deque<Expiring> expiring_;                 // what was found then; the committing thread's
   ClockWatch clocks_;
   std::string generation_;
   Admission admission_;
