@@ -71,17 +71,12 @@ class Copy {
     }
     if (error) return Status::from_errno(error.value(), "cannot list " + target_.string());
     if (done = sync_folder(target_); !done) return done;
-    const fs::path above = fs::absolute(target_, error).parent_path();
-    if (done = sync_folder(above); !done) return done;
     return made_;
   }
 
  private:
   Status copy_catalogue() {
     std::error_code error;
-    if (fs::exists(target_, error)) {
-      return {Code::InvalidArgument, target_.string() + " exists already"};
-    }
     if (!fs::create_directory(target_, error)) {
       return Status::from_errno(error.value(), "cannot make " + target_.string());
     }
@@ -277,8 +272,28 @@ class Copy {
 
 }  // namespace
 
+// Under a name of its own until all of it is there: what was cut short is not taken for a copy.
 base::Result<Inspection> copy_store(const fs::path& folder, const fs::path& target) {
-  return Copy(folder, target).run();
+  std::error_code error;
+  fs::path whole = fs::absolute(target, error).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  fs::path partial = whole;
+  partial += ".partial";
+  for (const fs::path& one : {whole, partial}) {
+    if (!fs::exists(one, error)) continue;
+    return Status(Code::InvalidArgument, one.string() + " exists already");
+  }
+  auto made = Copy(folder, partial).run();
+  if (made) fs::rename(partial, whole, error);
+  if (made && error) {
+    made = Status::from_errno(error.value(), "cannot name the copy " + whole.string());
+  }
+  if (!made) {
+    fs::remove_all(partial, error);
+    return made;
+  }
+  if (Status synced = sync_folder(whole.parent_path()); !synced) return synced;
+  return made;
 }
 
 base::Result<Inspection> restore_store(const fs::path& backup, const fs::path& folder,

@@ -23,7 +23,7 @@ base::Result<Inspection> check_store(const std::filesystem::path& folder,
                                      const std::function<void(const std::string&)>& say);
 
 // A copy that a server can be started on, of all that was acknowledged before this was called. The
-// target must not exist.
+// target must not exist, nor TARGET.partial, as which it is made; what fails leaves neither.
 base::Result<Inspection> copy_store(const std::filesystem::path& folder,
                                     const std::filesystem::path& target);
 // The same of a copy, which is checked first. Corrupt: `say` has heard why.

@@ -108,6 +108,24 @@ TEST_F(InspectTest, ACopyIsAStoreThatGoesOn) {
   EXPECT_EQ((*other)->take(window_piece(**other, id_, Channel::Scope, 1, text)).what, What::Known);
 }
 
+TEST_F(InspectTest, ACopyIsThereOnceItIsWhole) {
+  fill();
+  const fs::path window = data() / session_prefix(1, 1) / "scope.1.log.zst";
+  const fs::path elsewhere = folder_.path() / "elsewhere";
+  const fs::path copy = folder_.path() / "copies/monday/";
+  fs::create_directory(copy.parent_path().parent_path());
+  fs::rename(window, elsewhere);
+  EXPECT_EQ(copy_store(data(), copy).status().code(), Code::NotFound);
+  EXPECT_TRUE(fs::is_empty(folder_.path() / "copies"));
+  fs::rename(elsewhere, window);
+  EXPECT_TRUE(copy_store(data(), copy));
+  EXPECT_EQ(check(copy).problems, 0U) << said_;
+  // What was killed in the middle is somebody's to look at.
+  fs::rename(folder_.path() / "copies/monday", folder_.path() / "copies/tuesday.partial");
+  const auto again = copy_store(data(), folder_.path() / "copies/tuesday");
+  EXPECT_NE(again.status().message().find("tuesday.partial exists already"), std::string::npos);
+}
+
 // As a loss of power leaves it: what was not synced is gone.
 TEST_F(InspectTest, ACopyHasLinesThatAreOnlyInTheJournal) {
   const std::string text = live_text(id_, Channel::Scope, 1, 9);

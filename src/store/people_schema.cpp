@@ -63,6 +63,12 @@ CREATE TRIGGER shares_end_in_copies AFTER UPDATE OF generation ON store
   BEGIN UPDATE shares SET is_revoked = 1 WHERE is_revoked = 0; END;
 )";
 
+// Likewise logins that were ended since, and links that have set a password already.
+constexpr const char* kEndsInCopies = R"(
+CREATE TRIGGER logins_end_in_copies AFTER UPDATE OF generation ON store
+  BEGIN DELETE FROM logins; DELETE FROM invitations; END;
+)";
+
 // When a key or a link was used last changes under load, and nobody waits for it.
 std::string counting_triggers(std::span<const std::string_view> tables) {
   constexpr std::string_view kKeyColumns = " OF is_revoked, expires_ms, scope, label";
@@ -89,7 +95,7 @@ base::Status check_people_schema(sqlite::Database& database, Schema schema) {
   constexpr std::array<std::string_view, 2> kCountedShares = {"sharing", "shares"};
   const std::string identities = kIdentityTables + counting_triggers(kCounted);
   const std::string shares = kShareTables + counting_triggers(kCountedShares);
-  const std::array steps = {kPeopleTables, identities.c_str(), shares.c_str()};
+  const std::array steps = {kPeopleTables, identities.c_str(), shares.c_str(), kEndsInCopies};
   constexpr const char* kPart = "people";
   return schema == Schema::Update ? sqlite::migrate(database, kPart, steps)
                                   : sqlite::expect_version(database, kPart, steps);
