@@ -64,11 +64,19 @@ base::Result<std::string> People::log_in(int64_t user, int64_t expires_ms) {
   const int64_t now_ms = base::wall_ns() / 1'000'000;
   const std::lock_guard lock(mutex_);
   int64_t before = 0, after = 0;
+  bool has_dropped = false;
   Status done = sqlite::transact(*database_, [&]() -> Status {
     auto number = directory_number(*database_);
     if (!number) return number.status();
     before = *number;
     Status step = database_->run("DELETE FROM logins WHERE expires_ms <= ?", {now_ms});
+    if (step) {
+      step = database_->run(
+          "DELETE FROM logins WHERE hash IN (SELECT hash FROM logins WHERE user = ? ORDER BY "
+          "expires_ms DESC LIMIT -1 OFFSET ?)",
+          {user, Login::kMostOfUser - 1});
+      has_dropped = database_->changed_rows() > 0;
+    }
     if (step) {
       step = database_->run("INSERT INTO logins VALUES (?, ?, ?)", {hash, user, expires_ms});
     }
@@ -78,7 +86,7 @@ base::Result<std::string> People::log_in(int64_t user, int64_t expires_ms) {
     return number.status();
   });
   if (!done) return done;
-  if (before != number_) {
+  if (before != number_ || has_dropped) {
     done = load();
     if (!done) return done;
     return secret;

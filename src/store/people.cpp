@@ -365,12 +365,29 @@ base::Result<People::NewKey> People::add_key(const ApiKey& key) {
   made.text += check_digits(made.text);
   const std::string hash = hash_secret(made.text);
   const std::lock_guard lock(mutex_);
-  const Status added = change(
-      "INSERT INTO keys (workspace, hash, label, scope, made_by, created_ms, expires_ms) VALUES "
-      "(?, "
-      "?, ?, ?, ?, ?, ?)",
-      {key.workspace, hash, key.label, static_cast<int64_t>(key.scope), key.made_by, wall_ms(),
-       key.expires_ms});
+  const Status added = transact([&]() -> Status {
+    const int64_t now_ms = wall_ms();
+    int64_t count = 0;
+    Status done = database_->query(
+        "SELECT count(*) FROM keys WHERE workspace = ? AND is_revoked = 0 AND (expires_ms = 0 OR "
+        "expires_ms > ?)",
+        {key.workspace, now_ms}, [&](const Row& row) { count = row.integer(0); });
+    if (!done) return done;
+    if (count >= ApiKey::kMostOfWorkspace) {
+      return {Code::LimitReached, "a workspace has 1000 keys at the most; revoke some of them"};
+    }
+    done = database_->run(
+        "DELETE FROM keys WHERE id IN (SELECT id FROM keys WHERE workspace = ?1 AND (is_revoked = "
+        "1 "
+        "OR (expires_ms > 0 AND expires_ms <= ?2)) ORDER BY id DESC LIMIT -1 OFFSET ?3)",
+        {key.workspace, now_ms, ApiKey::kMostEnded});
+    if (!done) return done;
+    return database_->run(
+        "INSERT INTO keys (workspace, hash, label, scope, made_by, created_ms, expires_ms) VALUES "
+        "(?, ?, ?, ?, ?, ?, ?)",
+        {key.workspace, hash, key.label, static_cast<int64_t>(key.scope), key.made_by, now_ms,
+         key.expires_ms});
+  });
   if (!added) return added;
   made.id = directory()->keys.find(hash)->second.id;
   return made;

@@ -33,6 +33,9 @@ std::string_view to_string(Scope scope);
 std::optional<Scope> find_scope(std::string_view name);
 
 struct ApiKey {
+  static constexpr int64_t kMostOfWorkspace = 1000;  // that count
+  static constexpr int64_t kMostEnded = 1000;        // of a workspace, that the list still has
+
   int64_t id = 0;
   int64_t workspace = 0;
   std::string label;
@@ -62,6 +65,8 @@ struct User {
 
 // A browser that has logged in.
 struct Login {
+  static constexpr int64_t kMostOfUser = 100;  // beyond, those go that would end first
+
   int64_t user = 0;
   int64_t expires_ms = 0;
 };
@@ -155,6 +160,7 @@ class People {
     int64_t id = 0;
     std::string text;
   };
+  // LimitReached: the workspace has too many.
   base::Result<NewKey> add_key(const ApiKey& key);
   // NotFound: the workspace has no such key.
   base::Status revoke_key(int64_t workspace, int64_t id);

@@ -68,6 +68,45 @@ TEST_F(PeopleTest, AKeyCountsUntilItExpiresOrIsRevoked) {
   EXPECT_EQ(people_->directory()->key_of(forever.text, kNow), nullptr);
 }
 
+TEST_F(PeopleTest, AWorkspaceHasSoManyKeysAndNoMore) {
+  ASSERT_TRUE(people_->set_role(user_, workspace_, Role::Member));
+  auto database =
+      sqlite::Database::open(catalogue_file(folder_.path()), sqlite::Database::Mode::Durable);
+  ASSERT_TRUE(database);
+  const auto fill = [&](int64_t keys, int64_t is_revoked) {
+    ASSERT_TRUE((*database)->run(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) INSERT INTO "
+        "keys (workspace, hash, label, scope, made_by, created_ms, expires_ms, is_revoked) SELECT "
+        "?2, i || '.' || ?3, 'x', 0, 'ada', 0, 0, ?3 FROM n",
+        {keys, workspace_, is_revoked}));
+  };
+  fill(ApiKey::kMostEnded + 5, 1);
+  fill(ApiKey::kMostOfWorkspace - 1, 0);
+  const People::NewKey last = add_key(Scope::Read);
+  const auto keys = [&] { return static_cast<int64_t>(people_->directory()->keys.size()); };
+  EXPECT_EQ(keys(), ApiKey::kMostEnded + ApiKey::kMostOfWorkspace);
+  ApiKey more;
+  more.workspace = workspace_;
+  more.made_by = "ada";
+  EXPECT_EQ(people_->add_key(more).status().code(), Code::LimitReached);
+  EXPECT_NE(people_->directory()->key_of(last.text, kNow), nullptr);
+  ASSERT_TRUE(people_->revoke_key(workspace_, last.id));
+  EXPECT_TRUE(people_->add_key(more));
+}
+
+TEST_F(PeopleTest, AUserHasSoManyLoginsAndTheOldestEnds) {
+  const int64_t other = *people_->add_user("bob");
+  const std::string others = *people_->log_in(other, kLater);
+  const std::string first = *people_->log_in(user_, kLater);
+  std::string last;
+  for (int64_t i = 1; i <= Login::kMostOfUser; ++i) last = *people_->log_in(user_, kLater + i);
+  const DirectoryPtr directory = people_->directory();
+  EXPECT_EQ(directory->user_of(first, kNow), nullptr);
+  EXPECT_NE(directory->user_of(last, kNow), nullptr);
+  EXPECT_NE(directory->user_of(others, kNow), nullptr);
+  EXPECT_EQ(static_cast<int64_t>(directory->logins.size()), Login::kMostOfUser + 1);
+}
+
 TEST_F(PeopleTest, ASlipOfThePenIsNoKey) {
   const std::string text = add_key(Scope::Read).text;
   for (size_t i = 0; i < text.size(); ++i) {
