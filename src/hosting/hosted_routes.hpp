@@ -69,23 +69,24 @@ class HostedRoutes {
 struct HostedServices {
   using Complain = std::function<void(const std::string& line)>;
   HostedServices(store::SessionStore& sessions, store::People& persons, Access& guard, Complain say,
-                 const Rate& rate, const Rate& key_rate)
+                 const Rate& rate, const Rate& key_rate, const Rate& try_rate)
       : store(sessions),
         people(persons),
         access(guard),
         complain(std::move(say)),
         audit(persons, complain),
         pieces(rate),
-        key_pieces(key_rate) {}
+        key_pieces(key_rate),
+        tries(try_rate) {}
 
   store::SessionStore& store;
   store::People& people;
   Access& access;
   const Complain complain;  // of what is not the client's to know
   AuditTrail audit;
-  RateLimiter pieces;                      // of each key and host
-  RateLimiter key_pieces;                  // of each key: a host is what the sender says it is
-  RateLimiter tries{Rate{10.0 / 60, 10}};  // to log in, of each name from each network
+  RateLimiter pieces;      // of each key and host
+  RateLimiter key_pieces;  // of each key: a host is what the sender says it is
+  RateLimiter tries;       // to log in, of each name from each network
   RateLimiter tries_of_networks{Rate{5, 120}};
   RateLimiter guests{Rate{50, 500}};  // requests, of each link
   // A hash of a password takes 32 MiB and a core for a while.

@@ -98,7 +98,7 @@ class RunningHostedServer : public HostedServer {
     access_.emplace(*people_, engine_.endpoint().port, options_.server.public_url, options_.proxy);
     services_.emplace(
         *store_, *people_, *access_, [this](const std::string& line) { engine_.complain(line); },
-        options_.pieces, options_.key_pieces);
+        options_.pieces, options_.key_pieces, options_.tries);
     services_->oidc = oidc_.get();
     services_->address = address();
     routes_.emplace(*access_, *people_);

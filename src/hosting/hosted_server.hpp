@@ -29,6 +29,7 @@ struct HostedOptions {
   store::StoreLimits store = {};
   Rate pieces{.per_second = 500, .most = 1000};         // of each key and host
   Rate key_pieces{.per_second = 5000, .most = 10'000};  // of each key
+  Rate tries{.per_second = 10.0 / 60, .most = 10};      // to log in, of each name from each network
   std::chrono::milliseconds house_pace{1000};
 };
 
