@@ -29,6 +29,7 @@ constexpr const char* kStream = "/api/v1/events/stream";
 constexpr const char* kNeedsSender = "this takes a key with the scope 'ingest'";
 constexpr size_t kMostBlob = size_t{512} << 20;
 constexpr size_t kStrangersBytes = size_t{16} << 10;
+constexpr size_t kPeoplesBytes = size_t{1} << 20;
 constexpr size_t kMostLiveText = size_t{16} << 20;
 // A window of 10 MB takes 80 seconds on a line of a megabit.
 constexpr std::chrono::minutes kBlobTime{15};
@@ -307,8 +308,9 @@ net::HeadVerdict verdict_on_body(const net::HttpRequest& head, const Caller& cal
                                  HostedServices& services) {
   net::HeadVerdict verdict;
   verdict.is_trusted = caller.kind == Caller::Kind::Key || caller.kind == Caller::Kind::Person;
-  // Strangers have names and passwords to send, or a link's token; guests have nothing.
-  if (!verdict.is_trusted) verdict.body_bytes = kStrangersBytes;
+  // Strangers have names and passwords to send, or a link's token; guests have nothing; people have
+  // notes.
+  verdict.body_bytes = verdict.is_trusted ? kPeoplesBytes : kStrangersBytes;
   if (head.method != "POST" || head.path != kStream) return verdict;
   if (caller.kind != Caller::Kind::Key || caller.scope != store::Scope::Ingest) {
     verdict.reply = forbidden(kNeedsSender);
@@ -317,6 +319,7 @@ net::HeadVerdict verdict_on_body(const net::HttpRequest& head, const Caller& cal
   Piece piece;
   PieceSink::Room room;
   verdict.reply = refuse_piece(head, caller, services, piece, room);
+  verdict.body_bytes = 0;  // as much as the server takes into memory
   if (verdict.reply || piece.kind == PieceKind::Live) return verdict;
   verdict.sink = std::make_shared<PieceSink>(services.store, caller.workspace, std::move(room));
   verdict.sink_bytes = kMostBlob;

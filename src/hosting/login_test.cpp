@@ -91,6 +91,8 @@ TEST_F(LoginTest, AStrangersBodyIsShort) {
       ask("POST", "/w/lab/api/v1/keys", member + "Content-Type: application/json\r\n", long_body)
           .status,
       400);
+  const std::string far_too_long(size_t{2} << 20, 'x');
+  EXPECT_EQ(ask("POST", "/w/lab/api/v1/keys", member, far_too_long).status, 413);
 }
 
 TEST_F(LoginTest, ALoginBehindABasicProxy) {

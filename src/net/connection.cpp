@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <charconv>
 #include <limits>
 
 #include "base/clock.hpp"
@@ -25,10 +26,19 @@ constexpr size_t kReadBytes = size_t{16} * 1024;
 constexpr size_t kBodyStep = size_t{64} * 1024;
 constexpr size_t kSinkStep = size_t{256} * 1024;
 constexpr size_t kLingerBytes = size_t{256} * 1024;
-constexpr size_t kSmallAnswer = size_t{64} * 1024;  // always goes out, whatever waits
+constexpr size_t kSmall = size_t{64} * 1024;  // always goes out, or comes, whatever waits
 constexpr std::chrono::milliseconds kLingerTime{1000};
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kHeartbeat = ":\n\n";
+
+// As far as its head tells; it is no longer than `most`, or it is refused.
+size_t most_body_of(const HttpRequest& head, size_t most) {
+  if (head.has_header("Transfer-Encoding")) return most;
+  const std::string length = head.header("Content-Length");
+  size_t bytes = 0;
+  const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bytes);
+  return error == std::errc() ? std::min(bytes, most) : 0;
+}
 
 class TcpConnection : public Connection, public std::enable_shared_from_this<TcpConnection> {
  public:
@@ -172,7 +182,20 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     // One that is answered already is not read, however long it is.
     if (verdict_.reply) return std::numeric_limits<size_t>::max();
     if (verdict_.sink) return verdict_.sink_bytes;
-    return verdict_.body_bytes > 0 ? verdict_.body_bytes : shared_.limits.body_bytes;
+    const size_t most = verdict_.body_bytes > 0 ? verdict_.body_bytes : shared_.limits.body_bytes;
+    if (hold(most_body_of(head, most))) return most;
+    ++shared_.refused;
+    ++shared_.crowded_out;
+    verdict_.reply = busy_reply("too much is being sent by other clients");
+    return std::numeric_limits<size_t>::max();
+  }
+
+  // Room for a body, until its request is over.
+  bool hold(size_t bytes) {
+    if (!has_room_for(bytes, shared_.held_bytes, shared_.limits.held_bytes)) return false;
+    held_ = bytes;
+    shared_.held_bytes += bytes;
+    return true;
   }
 
   bool has_part(size_t least) { return parser_->request().body.size() >= least; }
@@ -274,7 +297,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     answer_ = std::move(answer);
     const bool is_full = shared_.event_streams >= shared_.limits.event_streams;
     if (answer_.events && is_full) replace_answer("too many event streams are open");
-    if (!has_room_for(answer_.body.size())) {
+    if (!has_room_for(answer_.body.size(), shared_.unsent_bytes, shared_.limits.unsent_bytes)) {
       ++shared_.crowded_out;
       replace_answer("too much waits to be read by other clients");
     }
@@ -346,9 +369,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
 
   enum class Then : unsigned char { ReadBody, NextPiece, Events, Done };
 
-  bool has_room_for(size_t bytes) const {
-    const size_t unsent = shared_.unsent_bytes;
-    return bytes <= kSmallAnswer || unsent == 0 || unsent + bytes <= shared_.limits.unsent_bytes;
+  static bool has_room_for(size_t bytes, size_t others, size_t most) {
+    return bytes <= kSmall || others == 0 || others + bytes <= most;
   }
 
   // All of an answer is kept until the last of it has gone, and so it is counted.
@@ -433,6 +455,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
       --shared_.event_streams;
     }
     if (exchange_) exchange_->is_cancelled = true;
+    shared_.held_bytes -= std::exchange(held_, 0);
     forget(shared_, answer_);
     answer_ = {};
     exchange_.reset();
@@ -508,6 +531,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   std::string in_;  // not used yet
   std::optional<RequestParser> parser_;
   HeadVerdict verdict_;  // on the present request
+  size_t held_ = 0;      // for its body
   size_t lingered_ = 0;
 
   std::shared_ptr<Exchange> exchange_;

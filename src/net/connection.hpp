@@ -74,7 +74,7 @@ struct ConnectionShared {
   const HeadCheck check;  // may be empty
   std::function<void(const Connection*)> on_closed;
   // Written on the network's thread, read on any.
-  std::atomic<size_t> event_streams{0}, late_handlers{0}, unsent_bytes{0};
+  std::atomic<size_t> event_streams{0}, late_handlers{0}, unsent_bytes{0}, held_bytes{0};
   std::atomic<uint64_t> requests{0}, refused{0}, late_requests{0}, crowded_out{0}, dropped{0},
       bytes_sent{0};
   WorkerPool pool;  // last: its threads use the rest

@@ -37,6 +37,9 @@ struct HttpLimits {
   // Of all answers that clients have not taken yet; one that would pass it becomes 503. Small ones,
   // up to 64 KiB, always go out, and a large one where nothing else waits.
   size_t unsent_bytes = size_t{256} * 1024 * 1024;
+  // Likewise of all bodies in memory, those that are still to come included. One that would pass it
+  // is refused by its head.
+  size_t held_bytes = size_t{256} * 1024 * 1024;
 };
 
 struct HttpStats {
@@ -45,10 +48,11 @@ struct HttpStats {
   size_t queued_requests = 0;
   size_t late_handlers = 0;  // that are at work still, though their clients have been answered
   size_t unsent_bytes = 0;   // of answers that clients have not taken yet
+  size_t held_bytes = 0;     // of bodies that are in memory, or on their way there
   uint64_t requests = 0;     // answered so far, errors included
   uint64_t refused = 0;  // of these, not by the handler: malformed, too large, too late, too many
   uint64_t late_requests = 0;  // of these, given up because of handler_time
-  uint64_t crowded_out = 0;    // of these, because of unsent_bytes
+  uint64_t crowded_out = 0;    // of these, because of unsent_bytes or held_bytes
   uint64_t dropped = 0;        // clients that were cut off: did not read, or had to make room
   uint64_t bytes_sent = 0;
 };

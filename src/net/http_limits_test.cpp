@@ -271,6 +271,37 @@ TEST(HttpLimits, AnswersThatNobodyReadsAreBounded) {
   EXPECT_EQ(ask(*server, get("/huge")).body.size(), 2 * large.size()) << "nothing else waits";
 }
 
+TEST(HttpLimits, BodiesThatAreOnTheirWayAreBounded) {
+  HttpLimits limits = patient();
+  limits.held_bytes = 1'500'000;
+  const auto server = serve(fine, limits);
+  const std::string body(1'000'000, 'b');
+  const std::string chunked = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const auto is_free = [&] { return server->stats().held_bytes == 0; };
+  {
+    Client slow(*server);
+    ASSERT_TRUE(slow.send(put("/") + "b"));
+    ASSERT_TRUE(base::eventually([&] { return server->stats().held_bytes == body.size(); }));
+    for (const std::string& head : {put("/"), put("/", "Expect: 100-continue\r\n"), chunked}) {
+      const Response refused = ask(*server, head);
+      EXPECT_EQ(refused.status, 503);
+      EXPECT_TRUE(refused.has("Retry-After: 1")) << refused.head;
+    }
+    EXPECT_EQ(ask(*server, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc").body,
+              "fine");
+    EXPECT_EQ(server->stats().crowded_out, 3u);
+    EXPECT_EQ(server->stats().refused, 3u);
+    ASSERT_TRUE(slow.send(body.substr(1)));
+    EXPECT_EQ(slow.read_response().body, "fine");
+    ASSERT_TRUE(base::eventually(is_free));
+    ASSERT_TRUE(slow.send(put("/") + "b"));
+    ASSERT_TRUE(base::eventually([&] { return server->stats().held_bytes == body.size(); }));
+  }
+  EXPECT_TRUE(base::eventually(is_free)) << "its client has gone";
+  EXPECT_EQ(ask(*server, put("/") + body).body, "fine");
+  EXPECT_TRUE(base::eventually(is_free));
+}
+
 TEST(HttpLimits, RefusesAtOnceWhenTooManyRequestsWait) {
   HttpLimits limits = patient();
   limits.workers = 1;

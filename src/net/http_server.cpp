@@ -209,6 +209,7 @@ HttpStats HttpServer::stats() const {
           .queued_requests = shared.pool.waiting(),
           .late_handlers = shared.late_handlers,
           .unsent_bytes = shared.unsent_bytes,
+          .held_bytes = shared.held_bytes,
           .requests = shared.requests,
           .refused = shared.refused,
           .late_requests = shared.late_requests,

@@ -55,8 +55,11 @@ std::string metrics_text(const Services& services) {
                  http.late_handlers);
   text += metric("unsent_bytes", "gauge", "Answers that clients have not taken yet, in bytes.",
                  http.unsent_bytes);
+  text += metric("held_bytes", "gauge", "Bodies in memory or on their way there, in bytes.",
+                 http.held_bytes);
   text += metric("requests_crowded_out_total", "counter",
-                 "Answers given up because too many bytes waited to be read.", http.crowded_out);
+                 "Requests given up because too many bytes waited to be read or to come.",
+                 http.crowded_out);
   text += metric("clients_dropped_total", "counter", "Clients that were cut off.", http.dropped);
   text += metric("sent_bytes_total", "counter", "Bytes sent.", http.bytes_sent);
   text += metric("analyses_started_total", "counter", "Analyses started.", analyses.started);
