@@ -4,7 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from "react";
 import { navigate, useViewParameter } from "../base/address";
 import { openByKey, RowLink, rowHandlers } from "./row_link";
-import { readSort, writeSort } from "./table_sort";
+import { readSort, sortRows, type Value, writeSort } from "./table_sort";
 import { TableTools } from "./table_tools";
 import "./table.css";
 
@@ -12,7 +12,7 @@ export interface Column<Row> {
   key: string;
   title: ReactNode;
   // What it is sorted by and saved as.
-  value: (row: Row) => string | number | null;
+  value: (row: Row) => Value;
   // What its column is called in files, where the unit has to be told: "total_ns".
   savedAs?: string;
   // What is shown, where that differs.
@@ -44,14 +44,6 @@ export interface TableProps<Row> {
 
 const ROW_PX = 28;
 
-function compare(a: string | number | null, b: string | number | null): number {
-  if (a === b) return 0;
-  if (a === null) return 1;
-  if (b === null) return -1;
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  return String(a).localeCompare(String(b), "en", { numeric: true });
-}
-
 export function DataTable<Row>(props: TableProps<Row>) {
   const { rows, columns, name, addressOf, onOpen, maxRows = 18 } = props;
   const [linked, setLinked] = useViewParameter("sort");
@@ -66,9 +58,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const scroll = useRef<HTMLDivElement>(null);
   const sorted = useMemo(() => {
     const column = columns.find(({ key }) => key === by);
-    if (!column) return rows;
-    const way = isAscending ? 1 : -1;
-    return [...rows].sort((a, b) => way * compare(column.value(a), column.value(b)));
+    return column ? sortRows(rows, column.value, isAscending) : rows;
   }, [rows, columns, by, isAscending]);
   const virtual = useVirtualizer({
     count: sorted.length,

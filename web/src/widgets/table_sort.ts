@@ -31,3 +31,22 @@ export function writeSort(text: string | null, table: string, { by, isAscending 
   const own: [string, string] = [table, `${isAscending ? "" : "-"}${by ?? ""}`];
   return [...others, own].map(([name, column]) => `${name}.${column}`).join(",");
 }
+
+// What a cell is sorted by; null: nobody knows it.
+export type Value = string | number | null;
+
+// What is not known comes last, whichever way.
+export function sortRows<Row>(
+  rows: readonly Row[],
+  valueOf: (row: Row) => Value,
+  isAscending: boolean,
+): Row[] {
+  const way = isAscending ? 1 : -1;
+  return [...rows].sort((one, other) => {
+    const [a, b] = [valueOf(one), valueOf(other)];
+    if (a === b) return 0;
+    if (a === null || b === null) return a === null ? 1 : -1;
+    if (typeof a === "number" && typeof b === "number") return way * (a - b);
+    return way * String(a).localeCompare(String(b), "en", { numeric: true });
+  });
+}
