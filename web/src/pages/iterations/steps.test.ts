@@ -54,4 +54,8 @@ describe("steps", () => {
     expect(chartCeiling(STEPS, STATS)).toBeCloseTo(1.15 * 400);
     expect(chartCeiling(STEPS.slice(1, 4), STATS)).toBeNull();
   });
+  it("may be half a million", () => {
+    const many = Array.from({ length: 500_000 }, () => STEPS[1] as Step);
+    expect(chartCeiling([...many, STEPS[0] as Step], { ...STATS, p99: 100 })).toBeCloseTo(115);
+  });
 });

@@ -64,7 +64,7 @@ export function idleShare({ duration_ns, kernel_ns, kind }: Step): number | null
 // or nobody would see how the others differ. Null: all of them fit.
 export function chartCeiling(steps: Step[], { p99, median }: Stats): number | null {
   const usual = steps.filter(({ kind }) => kind === "usual" || kind === "outlier");
-  const top = Math.max(...usual.map(({ duration_ns }) => duration_ns), p99 ?? 0);
+  const top = usual.reduce((most, { duration_ns }) => Math.max(most, duration_ns), p99 ?? 0);
   const ceiling = Math.min(top, 4 * (median ?? top)) * 1.15;
   return steps.some(({ duration_ns, kind }) => kind !== "cut" && duration_ns > ceiling)
     ? ceiling
