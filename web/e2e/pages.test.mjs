@@ -125,6 +125,7 @@ test("names are never markup, whatever they are", { skip: whyNoBrowser }, async 
     "../../s/other#?&a=b%00{}",
     "__proto__",
     "   ",
+    "of two\nlines",
   ];
   const server = await serve(t, sessionOfNames(scratchFolder(), names));
   const page = await freshPage(t, { viewport: { width: 800, height: 900 } });
@@ -146,6 +147,10 @@ test("names are never markup, whatever they are", { skip: whyNoBrowser }, async 
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     );
     if (overflow > 0) found.push(`${path}: ${overflow} px too wide`);
+    const tall = await page
+      .locator(".table-row")
+      .evaluateAll((rows) => rows.filter((row) => row.scrollHeight > row.clientHeight + 1).length);
+    if (tall > 0) found.push(`${path}: ${tall} rows do not fit their height`);
   }
   assert.deepEqual(found, []);
 });

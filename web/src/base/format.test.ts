@@ -7,6 +7,7 @@ import {
   exactTime,
   percent,
   plural,
+  shownName,
   UNKNOWN,
   wallDate,
   withMicro,
@@ -23,6 +24,11 @@ describe("format", () => {
     expect(bytes(1536)).toBe("1.5 KiB");
     expect(plural(1, "kernel")).toBe("1 kernel");
     expect(plural(5265, "kernel")).toBe("5,265 kernels");
+  });
+  it("shows names on one line, whatever they are", () => {
+    expect(shownName("  ")).toBe("(no name)");
+    expect(shownName("gemm<float>  [4]")).toBe("gemm<float>  [4]");
+    expect(shownName("of\r\n  two lines")).toBe("of two lines");
   });
   it("keeps decimal points of a column below one another", () => {
     const text = (ns: number) => Object.values(columnTime(ns)).join(" ");

@@ -137,9 +137,9 @@ export function plain(value: number | null | undefined, significant = 4): string
   return value === null || value === undefined ? UNKNOWN : digits(value, significant);
 }
 
-// Programs may call things by nothing at all.
+// Programs may call things by nothing at all, and in several lines.
 export function shownName(name: string): string {
-  return name.trim() === "" ? "(no name)" : name;
+  return name.trim() === "" ? "(no name)" : name.replace(/\s*[\r\n]\s*/g, " ");
 }
 
 // Reports in text have no letter for millionths, and no space before units of time. Names of kernels

@@ -11,6 +11,9 @@ import { CommandPalette } from "../widgets/palette";
 import { KeyHelp } from "../widgets/key_help";
 import { sessionAddress, SessionFrame } from "./session_frame";
 
+// With names of kernels, which may be of several lines: a pattern's "*" ends with the first.
+const OF_SESSION = /^\/s\/[^/][^]*$/;
+
 const Sessions = lazy(() => import("./sessions/sessions"));
 const Run = lazy(() => import("./run/run"));
 const Fleet = lazy(() => import("./fleet/fleet"));
@@ -33,7 +36,7 @@ export function App() {
         <Suspense fallback={<Skeleton />}>
           <Switch>
             <Route path="/">{isGuest ? <Shared /> : <Redirect to="/sessions" replace />}</Route>
-            <Route path="/s/:session/*?">
+            <Route path={OF_SESSION}>
               <SessionFrame />
             </Route>
             {isGuest && (
