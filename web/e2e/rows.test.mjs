@@ -156,6 +156,33 @@ test("badges stay within their rows", { skip: whyNoBrowser }, async (t) => {
   assert.ok(inside.right <= row.right - 8, `ends at ${inside.right} of ${row.right}`);
 });
 
+test("names that begin alike are read to their ends", { skip: whyNoBrowser }, async (t) => {
+  const server = await sharedServer(examples);
+  const page = await freshPage(t, { viewport: { width: 800, height: 900 } });
+  await page.goto(server.at(`/s/${TORCH}/kernels`));
+  await settled(page);
+  // The ends are cut only where the beginning has its least already.
+  const names = await page.locator(".kernels-name").evaluateAll((all) =>
+    all.map((name) => {
+      const [first] = name.querySelectorAll(".kernels-first .kernels-first");
+      const lasts = [...name.querySelectorAll(".kernels-last")];
+      const isCut = (one) => one.scrollWidth > one.clientWidth;
+      const least = first ? Number.parseFloat(getComputedStyle(first).minWidth) : 0;
+      return {
+        text: name.innerText,
+        isCut: first ? isCut(first) : false,
+        hasRoom: first ? first.getBoundingClientRect().width > least + 1 : false,
+        areEndsCut: lasts.some(isCut),
+      };
+    }),
+  );
+  assert.ok(names.some(({ isCut, areEndsCut }) => isCut && !areEndsCut));
+  assert.deepEqual(
+    names.filter(({ areEndsCut, hasRoom }) => areEndsCut && hasRoom),
+    [],
+  );
+});
+
 test("copying says that it was done", { skip: whyNoBrowser }, async (t) => {
   const server = await sharedServer(examples);
   const page = await freshPage(t, { permissions: ["clipboard-read", "clipboard-write"] });

@@ -43,12 +43,14 @@ function KernelName({ label }: { label: string }) {
   // What tells it from another of the same name stands last: "vectorized<MulFunctor> [4, half]".
   const twin = label.endsWith("]") ? label.lastIndexOf(" [") : -1;
   const end = twin > at ? twin : label.length;
-  if (at < LEAST_HEAD) return <span className="kernels-tail">{label}</span>;
+  if (at < LEAST_HEAD) return <span className="kernels-last">{label}</span>;
   return (
     <>
-      <span className="kernels-head">{label.slice(0, at)}</span>
-      <span className="kernels-tail">{label.slice(at, end)}</span>
-      {end < label.length && <span className="kernels-twin">{label.slice(end)}</span>}
+      <span className="kernels-first">
+        <span className="kernels-first">{label.slice(0, at)}</span>
+        <span className="kernels-last">{label.slice(at, end)}</span>
+      </span>
+      {end < label.length && <span className="kernels-last">{label.slice(end)}</span>}
     </>
   );
 }
