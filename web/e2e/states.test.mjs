@@ -110,6 +110,16 @@ test("what is not there, and what fails", { skip: whyNoBrowser }, async (t) => {
   await page.goto(server.at("/s/none"));
   await page.getByRole("alert").first().waitFor();
   await look("no such session");
+  await page.getByRole("main").getByText("there is no session 'none'").waitFor();
+  // An address that nobody can have meant: the page says so, and what lies above it works.
+  await page.goto(`${server.origin}/#/s/%E0%A4%A/timeline`);
+  await page.getByRole("main").getByRole("alert").waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: /^Find/ }).fill("all sessions");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.hash === "#/sessions");
+  await page.goto(`${server.origin}/#/sessions?sort=nothing`);
+  await page.getByText("The address of this page asks for what the server does not know").waitFor();
   for (const path of [
     "timeline",
     "kernels",

@@ -7,7 +7,7 @@ import { sessionPath } from "../api/paths";
 import { useServerIsGone } from "../api/reach";
 import type { LedgerAnswer, Session } from "../api/types";
 import { navigate, useSegments } from "../base/address";
-import { count, wallTime } from "../base/format";
+import { plural, wallTime } from "../base/format";
 import { useKeys } from "../base/keys";
 import { isGuest } from "../base/place";
 import { ErrorBoundary } from "../widgets/error_boundary";
@@ -104,7 +104,7 @@ export function StateBadge({
   session: Session;
   ledger?: LedgerAnswer | undefined;
 }) {
-  const kernels = session.kernels === null ? "" : ` · ${count(session.kernels)} kernels`;
+  const kernels = session.kernels === null ? "" : ` · ${plural(session.kernels, "kernel")}`;
   const isWorse = session.state === "complete" && ledger?.ledger.verdict.startsWith("incomplete");
   const meaning = isWorse || session.state === "not proven" ? ledger?.ledger.meaning : undefined;
   const hint = meaning ?? session.problem;
@@ -142,8 +142,10 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
     return (
       <>
         <TopBar crumbs={[id]} />
-        <Failed problem={loaded.error} retry={loaded.retry} />
-        <p className="session-none">{!isGuest && <a href="#/sessions">All sessions</a>}</p>
+        <main>
+          <Failed problem={loaded.error} retry={loaded.retry} />
+          <p className="session-none">{!isGuest && <a href="#/sessions">All sessions</a>}</p>
+        </main>
       </>
     );
   }

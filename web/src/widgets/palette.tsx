@@ -10,7 +10,7 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
-import { useAddress } from "../base/address";
+import { useSegments } from "../base/address";
 import { activeKeys, useKeys } from "../base/keys";
 import { Dialog } from "./dialog";
 import { stretches } from "./fuzzy";
@@ -44,10 +44,8 @@ export function CommandPalette() {
 }
 
 function PaletteDialog() {
-  const [address] = useAddress();
-  const session = address.startsWith("/s/")
-    ? decodeURIComponent(address.split("/")[2] ?? "")
-    : null;
+  const [place, id = ""] = useSegments();
+  const session = place === "s" ? id : null;
   const [typed, setTyped] = useState("");
   const [chosen, setChosen] = useState(0);
   const [keys] = useState(activeKeys);

@@ -51,6 +51,7 @@ function remedyOf({ status, detail }: Problem): string {
     if (isGuest || detail.includes("the address that gpufl")) return "";
     return "Open the address that gpufl serve printed; it carries the token.";
   }
+  if (status === 400) return "The address of this page asks for what the server does not know.";
   if (status === 404) return "It may have been moved or deleted since this page was opened.";
   if (status === 507) return "Start gpufl serve with a larger --analysis-memory.";
   return "Retry; if it stays, gpufl verify says what is wrong with the session.";
