@@ -55,6 +55,33 @@ test("wheel and drag move the view", { skip: whyNoBrowser }, async (t) => {
   assert.deepEqual(page.errors, []);
 });
 
+test("what is in view is said right from the start", { skip: whyNoBrowser }, async (t) => {
+  const server = await sharedServer(examples);
+  const page = await freshPage(t);
+  await page.addInitScript(() => {
+    window.said = new Set();
+    const look = () => {
+      const note = document.querySelector(".tlp header .note")?.textContent;
+      if (note) window.said.add(note);
+    };
+    new MutationObserver(look).observe(document, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+    });
+  });
+  for (const view of ["", "?from=60000000&to=90000000"]) {
+    await page.goto("about:blank");
+    await page.goto(server.at(`/s/${TORCH}/timeline${view}`));
+    await settled(page);
+    await page.waitForFunction(() => window.said.size > 0);
+    await page.keyboard.press("d");
+    await page.waitForFunction(() => location.hash.includes("from="));
+    const said = await page.evaluate(() => [...window.said]);
+    assert.deepEqual(said, [view === "" ? "271.9 ms in view" : "30 ms in view"]);
+  }
+});
+
 test("a range by mouse has the sums that the server gives", { skip: whyNoBrowser }, async (t) => {
   const server = await sharedServer(examples);
   const page = await freshPage(t);

@@ -168,9 +168,13 @@ export abstract class TimelineMoves {
 
   protected tellView(): void {
     if (this.tellTimer !== 0) return;
-    this.tellTimer = window.setTimeout(() => {
-      this.tellTimer = 0;
-      this.store.set({ view: this.motion.target, scroll: Math.round(this.scroll) });
-    }, TELL_VIEW_MS);
+    this.tellTimer = window.setTimeout(() => this.tellViewNow(), TELL_VIEW_MS);
+  }
+
+  // For who reads the state before anything moves.
+  tellViewNow(): void {
+    clearTimeout(this.tellTimer);
+    this.tellTimer = 0;
+    this.store.set({ view: this.motion.target, scroll: Math.round(this.scroll) });
   }
 }

@@ -182,7 +182,7 @@ function gpuGroups({ tracks, devices }: Description): Group[] {
     const title = device < 0 ? "GPU unknown" : `GPU ${device}`;
     return {
       id: `gpu:${device}`,
-      title: name === undefined ? title : `${title} · ${shortDevice(name)}`,
+      title: name ? `${title} · ${shortDevice(name)}` : title,
       note: "",
       startsClosed: false,
       leaves: [...streams].flatMap(([section, list]) =>

@@ -90,6 +90,7 @@ function TimelinePanel({ session, json, facts }: PanelProps) {
     timeline.setDescription(source.use(latest.current.json));
     openLink(timeline, addressSearch(), true);
     if (timeline.state.cursor === null) timeline.setCursor(keptCursor(session));
+    timeline.tellViewNow();
     setMade({ timeline, source });
     return () => timeline.destroy();
   }, [session]);
@@ -220,7 +221,9 @@ function Tools({ session, timeline }: { session: string; timeline: Timeline }) {
   return (
     <header>
       <h2>Timeline</h2>
-      <span className="note num">{duration(view.to - view.from)} in view</span>
+      {description?.span && (
+        <span className="note num">{duration(view.to - view.from)} in view</span>
+      )}
       {description && !description.isComplete && (
         <span className="note" role="status">
           reading the session, {percent(description.progress)}
