@@ -183,6 +183,19 @@ test("names that begin alike are read to their ends", { skip: whyNoBrowser }, as
   );
 });
 
+test("a narrow page says when a session of a long name was", { skip: whyNoBrowser }, async (t) => {
+  const server = await sharedServer(recordings);
+  const page = await freshPage(t, { viewport: { width: 800, height: 900 } });
+  await page.goto(server.at(`/s/${await sessionAt(server, "h200_memory_nearly_full")}/memory`));
+  await settled(page);
+  const crumbs = page.getByRole("heading", { level: 1 });
+  const [box, last] = [await crumbs.boundingBox(), await crumbs.locator("b").boundingBox()];
+  assert.ok(last.x + last.width <= box.x + box.width + 1, "its time is cut off");
+  const slashes = await crumbs.locator("i").evaluateAll((all) => all.map((one) => one.clientWidth));
+  assert.equal(slashes.length, 2);
+  assert.ok(Math.min(...slashes) > 0, `slashes of ${slashes} px`);
+});
+
 test("copying says that it was done", { skip: whyNoBrowser }, async (t) => {
   const server = await sharedServer(examples);
   const page = await freshPage(t, { permissions: ["clipboard-read", "clipboard-write"] });

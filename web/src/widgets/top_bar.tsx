@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import "./top_bar.css";
 
 // Links are routes here: it is the focus that moves.
@@ -29,11 +29,16 @@ export function TopBar({
         gpu<i>flight</i>
       </a>
       <h1 className="crumbs">
-        {crumbs
-          .filter(Boolean)
-          .map((crumb, i, all) =>
-            i === all.length - 1 ? <b key={i}>{crumb}</b> : <span key={i}>{crumb} / </span>,
-          )}
+        {crumbs.filter(Boolean).map((crumb, i, all) =>
+          i === all.length - 1 ? (
+            <b key={i}>{crumb}</b>
+          ) : (
+            <Fragment key={i}>
+              <span>{crumb}</span>
+              <i> / </i>
+            </Fragment>
+          ),
+        )}
       </h1>
       {badge}
       <span className="grow" />
