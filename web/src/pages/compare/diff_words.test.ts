@@ -8,6 +8,7 @@ import {
   idsOf,
   intervalText,
   launchChange,
+  type Metric,
   valueText,
   warningText,
 } from "./diff_words";
@@ -70,6 +71,15 @@ describe("the verdict in words", () => {
     expect(headline(diff({ totals })).text).toBe(
       "In B the GPU is busy 4.2 times as long: 100 ns → 420 ns",
     );
+  });
+  it("says of what is less what it is less of", () => {
+    const text = (metric: Metric) =>
+      headline(
+        diff({ totals: [entry({ metric, verdict: "faster", a: 100, b: 90, change: -0.1 })] }),
+      ).text;
+    expect(text("time")).toBe("B takes 10.0% less time: 100 ns → 90 ns");
+    expect(text("total")).toBe("In B kernels take 10.0% less time: 100 ns → 90 ns");
+    expect(text("busy")).toBe("In B the GPU is busy 10.0% less: 100 ns → 90 ns");
   });
   it("tells no difference from not being able to tell", () => {
     expect(headline(diff({}))).toEqual({ text: "No difference seen", tone: "plain" });

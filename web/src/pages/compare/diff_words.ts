@@ -89,12 +89,14 @@ export function figureText({ subject, metric }: DiffEntry, isPerIteration: boole
   }
 }
 
-// "14.6% longer", "2.4 times as long", "5% shorter"
-function longer(change: number): string {
+// "takes 14.6% longer", "takes 2.4 times as long", "takes 5% less time", "is busy 5% less".
+function longer(verb: string, change: number): string {
   if (change >= 1) {
-    return `${(change + 1).toLocaleString("en-US", { maximumFractionDigits: 1 })} times as long`;
+    const times = (change + 1).toLocaleString("en-US", { maximumFractionDigits: 1 });
+    return `${verb} ${times} times as long`;
   }
-  return `${percent(Math.abs(change))} ${change > 0 ? "longer" : "shorter"}`;
+  const less = verb.startsWith("take") ? "less time" : "less";
+  return `${verb} ${percent(Math.abs(change))} ${change > 0 ? "longer" : less}`;
 }
 
 function totalSentence(entry: DiffEntry, isPerIteration: boolean): string {
@@ -102,14 +104,14 @@ function totalSentence(entry: DiffEntry, isPerIteration: boolean): string {
   const values = `${valueText(entry.metric, entry.a)} → ${valueText(entry.metric, entry.b)}`;
   switch (entry.metric) {
     case "busy":
-      return `In B the GPU is busy ${longer(change)}: ${values}`;
+      return `In B the GPU ${longer("is busy", change)}: ${values}`;
     case "total":
-      return `In B kernels take ${longer(change)}: ${values}`;
+      return `In B kernels ${longer("take", change)}: ${values}`;
     case "count":
       return `B runs ${change > 0 ? "more" : "fewer"} kernels: ${values}`;
     default: {
       const what = isPerIteration ? "an iteration of B" : "B";
-      return `${what.charAt(0).toUpperCase()}${what.slice(1)} takes ${longer(change)}: ${values}`;
+      return `${what.charAt(0).toUpperCase()}${what.slice(1)} ${longer("takes", change)}: ${values}`;
     }
   }
 }
