@@ -68,6 +68,15 @@ export function wordsOf(insight: Insight): InsightWords {
   return { title: words, evidence: title, more: detail === "" ? null : detail };
 }
 
+// Of a GPU as a whole: the kernel that their evidence names is an example.
+const OF_GPU = new Set(["idle_gaps", "launch_bound", "tiny_kernels"]);
+
+// What a finding is about, where it is about one line or kernel.
+function subjectOf(insight: Insight): string | undefined {
+  const hasLine = insight.evidence.some(({ file }) => file !== undefined);
+  return OF_GPU.has(insight.rule) && !hasLine ? undefined : placeOf(insight)?.title;
+}
+
 export interface InsightGroup {
   first: Insight;
   others: Insight[];
@@ -81,7 +90,7 @@ export function groupInsights(insights: Insight[]): InsightGroup[] {
     const key = JSON.stringify([
       insight.rule,
       wordsOf(insight).title,
-      placeOf(insight)?.title,
+      subjectOf(insight),
       insight.advice,
     ]);
     const group = groups.get(key);

@@ -234,6 +234,14 @@ describe("insights", () => {
     ]);
     const at = (line: number) => ({ ...insight, evidence: [{ text: "", file: "/a.py", line }] });
     expect(groupInsights([at(1), at(2)])).toHaveLength(2);
+    const of = (rule: string) => (kernel: string) => ({
+      ...insight,
+      rule,
+      evidence: [{ text: "", kernel }],
+    });
+    // What GPUs wait for is about them; what a kernel does is about the kernel.
+    expect(groupInsights(["gemm", "add"].map(of("launch_bound")))).toHaveLength(1);
+    expect(groupInsights(["gemm", "add"].map(of("partial_wave")))).toHaveLength(2);
   });
   it("has no share that rounds to nothing, and groups digits", () => {
     const title = "StreamSynchronize × 49999 · 71.4us (0.0% of session)";
