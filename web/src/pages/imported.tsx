@@ -35,7 +35,7 @@ export function ImportedStacks({ tool }: { tool: string }) {
   const how = TOOLS[tool]?.stacks;
   return (
     <p>
-      It was imported from {toolName(tool)}, whose trace does not tell the lines.
+      It was imported from {toolName(tool)}, whose trace does not have the lines.
       {how !== undefined && (
         <>
           {" "}

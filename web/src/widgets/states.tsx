@@ -4,7 +4,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { Loaded } from "../api/hooks";
 import type { Problem } from "../api/client";
-import { percent } from "../base/format";
+import { percent, sentence } from "../base/format";
 import { isGuest } from "../base/place";
 import "./states.css";
 
@@ -70,7 +70,7 @@ export function Failed({
   return (
     <div className="failed" role="alert">
       <b>{problem.title}</b>
-      {problem.detail !== "" && <p>{problem.detail}</p>}
+      {problem.detail !== "" && <p>{sentence(problem.detail)}</p>}
       {remedy !== "" && <p className="dim">{remedy}</p>}
       {retry && (
         <button className="btn" onClick={retry}>

@@ -67,7 +67,7 @@ function Teach({ hasOne }: { hasOne: boolean }) {
     >
       <p>
         A is what it was, B is what it is now. With one run of each, large differences are seen.
-        With five repeats of each, differences are told from noise:
+        With five repeats of each, differences stand out from noise:
       </p>
       <p>
         <code>for i in 1 2 3 4 5; do gpufl trace -n before -- python train.py; done</code>

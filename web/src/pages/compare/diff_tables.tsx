@@ -291,7 +291,7 @@ function columnsOf(
 }
 
 function impactText(impact: number | null): ReactNode {
-  if (impact === null) return <span title="Nothing tells">–</span>;
+  if (impact === null) return <span title="Not known">–</span>;
   if (impact === 0) return "0";
   return `${impact < 0 ? "−" : "+"}${duration(Math.abs(impact))}`;
 }

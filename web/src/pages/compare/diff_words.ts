@@ -184,7 +184,7 @@ export function confidence(diff: Diff): Headline {
       tone: "warn",
       text:
         `Not proven: ${plural(a.repeats, "run")} of A and ${plural(b.repeats, "run")} of B. ` +
-        `Add repeats until each side has ${REPEATS_NEEDED}, and differences are told from noise. ` +
+        `Add repeats until each side has ${REPEATS_NEEDED}, and differences stand out from noise. ` +
         `Until then, times count as different from ${least} on; runs of one program may differ as much.`,
     };
   }

@@ -59,7 +59,7 @@ const NONE_TOLD: Record<CallerKind, string> = {
   module: "No module was open when this kernel was launched.",
   scope:
     'This kernel is launched outside of all scopes: wrap parts of the program in `with gpufl.Scope("name"):`.',
-  call: "No call stack tells by which call it was launched.",
+  call: "No call stack shows which call launched it.",
 };
 
 export function callerViews(callers: KernelCallers): CallerView[] {

@@ -84,9 +84,9 @@ describe("occupancy", () => {
     expect(why(gather, [newer])).toContain("unknown for Newer");
     expect(why(gather, [])).toContain("unknown for this GPU");
     expect(why({ ...gather, registers: null }, [device])).toBe(
-      "the log does not tell its registers",
+      "the log does not have its registers",
     );
-    expect(why({ ...gather, block: null }, [device])).toBe("the log does not tell its block size");
+    expect(why({ ...gather, block: null }, [device])).toBe("the log does not have its block size");
     const odd = { ...gather, occupancy_bounds: { ...gather.occupancy_bounds, registers: 9 } };
     expect(why(odd, [device])).toContain("differs");
     expect(why({ ...gather, occupancy: 0.5 }, [device])).toContain("differs");
@@ -95,9 +95,9 @@ describe("occupancy", () => {
     const unknown = { ...gather, shared_static: null, shared_dynamic: null };
     expect(sharedBytesOf(unknown)).toBeNull();
     expect(sharedBytesOf({ ...unknown, shared_static: 64 })).toBe(64);
-    expect(why(unknown, [device])).toBe("the log does not tell its shared memory");
+    expect(why(unknown, [device])).toBe("the log does not have its shared memory");
     expect(why({ ...unknown, registers: null }, [device])).toBe(
-      "the log does not tell its registers and shared memory",
+      "the log does not have its registers and shared memory",
     );
   });
   it("says how many blocks run, and what limits them where something does", () => {

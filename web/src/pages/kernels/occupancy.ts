@@ -98,7 +98,7 @@ function listWords(words: string[]): string {
 // tells nothing about what could be.
 export function modelOf(config: LaunchConfig, devices: DeviceLine[]): Model | { why: string } {
   const needs = needsOf(config);
-  if (!needs) return { why: `the log does not tell its ${listWords(missingOf(config))}` };
+  if (!needs) return { why: `the log does not have its ${listWords(missingOf(config))}` };
   const known = devices.flatMap(({ name, multiprocessor: sm }) =>
     sm ? [{ sm, device: name, needs, now: occupancyOf(sm, needs) }] : [],
   );

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { DeviceLine, KernelByConfig, LaunchConfig, Multiprocessor } from "../../api/types";
 import { useViewParameter } from "../../base/address";
-import { bytes, count, percent, plural } from "../../base/format";
+import { bytes, count, percent, plural, sentence } from "../../base/format";
 import { Bar, Panel } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
 import { configWords } from "./groups";
@@ -128,18 +128,20 @@ function boundsOf(config: LaunchConfig, model: Model | null): Record<string, num
   return config.occupancy_bounds ?? model?.now.by ?? null;
 }
 
+function needsWords(config: LaunchConfig): string {
+  const shared = sharedBytesOf(config);
+  return [
+    config.registers === null
+      ? "registers unknown"
+      : `${plural(config.registers, "register")} a thread`,
+    shared === null ? "shared memory unknown" : `${bytes(shared)} of shared memory a block`,
+  ].join(", ");
+}
+
 function Bounds({ config, model }: { config: LaunchConfig; model: Model | null }) {
   const bounds = boundsOf(config, model);
   if (!bounds) {
-    return (
-      <Empty title="What limits it was not recorded">
-        {config.registers === null ? "" : `${plural(config.registers, "register")} a thread, `}
-        {sharedBytesOf(config) === null
-          ? "shared memory unknown"
-          : `${bytes(sharedBytesOf(config))} of shared memory a block`}
-        .
-      </Empty>
-    );
+    return <Empty title="What limits it was not recorded">{sentence(needsWords(config))}</Empty>;
   }
   const limit = config.occupancy_bound ?? model?.now.limit ?? null;
   const running = runningBlocks(bounds);
@@ -219,7 +221,7 @@ export function OccupancyPanel({
     return (
       <Panel title={title}>
         <Empty title="No configuration was recorded">
-          The log does not tell how this kernel was launched.{" "}
+          The log does not say how this kernel was launched.{" "}
           <code>gpufl trace -- python train.py</code> records it.
         </Empty>
       </Panel>

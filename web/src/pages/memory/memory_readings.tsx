@@ -14,7 +14,10 @@ import { lineOfReadings, usedSeries } from "./memory_data";
 export function MemoryReadings({ session, shared }: { session: string; shared: ChartCursor }) {
   const tracks = useApi(sessionPath(session, "/tracks"));
   return (
-    <Panel title="Memory in use on the GPU" note="as the driver tells it, of all programs together">
+    <Panel
+      title="Memory in use on the GPU"
+      note="as the driver reports it, of all programs together"
+    >
       <Ready of={tracks} rows={4}>
         {({ series }) => {
           const used = usedSeries(series);

@@ -169,7 +169,7 @@ function InsightRow({
         ) : (
           <>
             <Badge tone={SEVERITY[of.severity].tone}>{SEVERITY[of.severity].word}</Badge>
-            <span>no gain can be told</span>
+            <span>no gain is known</span>
           </>
         )}
         {place?.isWait && place.path !== null && session !== null && (
