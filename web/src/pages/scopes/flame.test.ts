@@ -5,6 +5,7 @@ import {
   byScopes,
   bySamples,
   findNode,
+  type FlameNode,
   layout,
   searchFor,
   selfOf,
@@ -86,6 +87,18 @@ describe("the layout", () => {
   });
   it("leaves out what nobody would see", () => {
     expect(layout(top, 0.5).some(({ node }) => node.value === 30)).toBe(false);
+  });
+  it("draws as one what nobody would see one by one", () => {
+    const parent = { id: "", name: "all", value: 1000, parent: null, children: [] as FlameNode[] };
+    const add = (name: string, value: number) =>
+      parent.children.push({ id: name, name, value, parent, children: [] });
+    add("wide", 400);
+    for (let i = 0; i < 500; ++i) add(`narrow ${i}`, 1);
+    add("nothing", 0);
+    const placed = layout(parent, 0.01);
+    expect(placed.map(({ node, others }) => others ?? node.name)).toEqual(["all", "wide", 500]);
+    expect(placed.at(-1)).toMatchObject({ depth: 1, left: 0.4 });
+    expect(placed.at(-1)?.width).toBeCloseTo(0.5);
   });
   it("widens what is zoomed into, below the frames around it", () => {
     const step = top.children[0]!.children[0]!;

@@ -103,22 +103,30 @@ export interface Placed {
   // Of the width, 0 to 1.
   left: number;
   width: number;
+  // How many frames of the node it stands for, which are too narrow one by one.
+  others?: number;
 }
 
-// Frames narrower than `least` of the width are left out with all that is below them. The frames on
-// the way to what is zoomed into are drawn over the whole width.
+// Frames narrower than `least` of the width are drawn as one, without what is below them. The frames
+// on the way to what is zoomed into are drawn over the whole width.
 export function layout(zoom: FlameNode, least: number): Placed[] {
   const placed: Placed[] = wayTo(zoom).map((node, depth) => ({ node, depth, left: 0, width: 1 }));
   const place = (node: FlameNode, depth: number, left: number, width: number) => {
-    if (width < least) return;
     placed.push({ node, depth, left, width });
     const sum = node.children.reduce((all, one) => all + one.value, 0);
     // Scopes of threads that work at the same time add up to more than the scope around them.
     const whole = Math.max(node.value, sum);
     if (whole <= 0) return;
     let at = left;
-    for (const one of [...node.children].sort((a, b) => b.value - a.value)) {
+    const sorted = [...node.children].sort((a, b) => b.value - a.value);
+    for (const [i, one] of sorted.entries()) {
       const part = (width * one.value) / whole;
+      if (part < least) {
+        const rest = (width * sum) / whole - (at - left);
+        const others = sorted.slice(i).filter(({ value }) => value > 0).length;
+        if (rest >= least) placed.push({ node, depth: depth + 1, left: at, width: rest, others });
+        return;
+      }
       place(one, depth + 1, at, part);
       at += part;
     }

@@ -2,15 +2,21 @@
 // A flame graph from the top down. A click or Enter zooms in; arrows move between frames.
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { useWidth } from "../../base/element_width";
-import { percent } from "../../base/format";
+import { percent, plural } from "../../base/format";
 import { type FlameNode, findNode, layout, type Placed, searchFor, selfOf, wayTo } from "./flame";
 
 const ROW_PX = 20;
 const LEAST_PX = 2;
 const TEXT_PX = 28;
+const OTHERS_PX = 120;
+
+function isOne({ others }: Placed): boolean {
+  return others === undefined;
+}
 
 // The next frame in the direction of an arrow.
-function neighbour(placed: Placed[], at: Placed, key: string): Placed | undefined {
+function neighbour(all: Placed[], at: Placed, key: string): Placed | undefined {
+  const placed = all.filter(isOne);
   if (key === "ArrowUp") return placed.find(({ node }) => node === at.node.parent);
   if (key === "ArrowDown") return placed.find(({ node }) => node.parent === at.node);
   const row = placed.filter(({ depth }) => depth === at.depth);
@@ -48,7 +54,8 @@ export function FlameGraph({
   const [pointed, setPointed] = useState<string | null>(null);
   const found = useMemo(() => searchFor(top, search), [top, search]);
   const current =
-    placed.find(({ node }) => node.id === pointed) ?? placed.find(({ node }) => node === zoom);
+    placed.find((one) => isOne(one) && one.node.id === pointed) ??
+    placed.find((one) => isOne(one) && one.node === zoom);
   const around = useMemo(() => new Set(wayTo(zoom)), [zoom]);
   const depth = placed.reduce((most, one) => Math.max(most, one.depth), 0);
   const share = (node: FlameNode) => (top.value > 0 ? node.value / top.value : null);
@@ -109,7 +116,25 @@ export function FlameGraph({
         onKeyDown={onKey}
         onMouseLeave={() => setPointed(null)}
       >
-        {placed.map(({ node, depth: row, left, width: part }, index) => {
+        {placed.map(({ node, depth: row, left, width: part, others }, index) => {
+          const place = { top: row * ROW_PX, left: `${left * 100}%`, width: `${part * 100}%` };
+          if (others !== undefined) {
+            const words = plural(others, "narrow frame");
+            return (
+              <div
+                key={`${node.id} others`}
+                role="treeitem"
+                aria-level={row + 1}
+                aria-disabled="true"
+                aria-label={words}
+                className="flame-others"
+                style={place}
+                title={words}
+              >
+                {part * width >= OTHERS_PX && words}
+              </div>
+            );
+          }
           const kernel = kernelOf(node);
           const isHit = found.ids.has(node.id);
           const isFaded = search.trim() !== "" && !isHit;
@@ -130,9 +155,7 @@ export function FlameGraph({
               aria-label={`${kernel?.label ?? node.name}, ${format(node.value)}, ${percent(share(node))}`}
               className={classes.filter(Boolean).join(" ")}
               style={{
-                top: row * ROW_PX,
-                left: `${left * 100}%`,
-                width: `${part * 100}%`,
+                ...place,
                 ...(kernel === null || isFaded
                   ? {}
                   : { background: `color-mix(in srgb, ${kernel.color} 38%, var(--panel))` }),
