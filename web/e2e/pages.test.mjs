@@ -154,3 +154,27 @@ test("names are never markup, whatever they are", { skip: whyNoBrowser }, async 
   }
   assert.deepEqual(found, []);
 });
+
+test("of thousands of names none is out of reach", { skip: whyNoBrowser }, async (t) => {
+  const names = Array.from({ length: 2500 }, (_, i) => `part_${i}`);
+  const server = await serve(t, sessionOfNames(scratchFolder(), names));
+  const page = await freshPage(t);
+  await page.goto(server.address);
+  const { sessions } = await server.ask("/sessions");
+  const at = `/s/${sessions[0].id}`;
+  await page.goto(`${server.origin}/#${at}/scopes`);
+  await settled(page);
+  // Each is narrower than two pixels; together they are seen.
+  await page.getByRole("treeitem", { name: "2,500 narrow frames" }).waitFor();
+  const listed = async (what) => {
+    const path = `/sessions/${sessions[0].id}/${what}?limit=2000`;
+    return (await server.ask(path)).by_name.map(({ label }) => label);
+  };
+  const known = new Set([...(await listed("kernels")), ...(await listed("scopes"))]);
+  const beyond = names.find((name) => name.length === "part_1000".length && !known.has(name));
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: /^Find/ }).fill(beyond);
+  await page.getByRole("link", { name: "Look among all" }).click();
+  await page.getByText("1 of 2,500 rows").waitFor();
+  assert.deepEqual(page.errors, []);
+});

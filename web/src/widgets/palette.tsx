@@ -16,7 +16,7 @@ import { Dialog } from "./dialog";
 import { stretches } from "./fuzzy";
 import { keyParts } from "./key_groups";
 import { findItems, type FoundItem } from "./palette_items";
-import { usePaletteItems } from "./palette_sources";
+import { useHasMoreKernels, usePaletteItems } from "./palette_sources";
 import { Kbd } from "./parts";
 import "./palette.css";
 
@@ -53,6 +53,7 @@ function PaletteDialog() {
   const list = useRef<HTMLDivElement>(null);
   const asked = useDeferredValue(typed);
   const items = usePaletteItems(session, keys);
+  const hasMoreKernels = useHasMoreKernels(session);
   const groups = useMemo(() => findItems(items, asked), [items, asked]);
   const flat = useMemo(() => groups.flatMap((group) => group.items), [groups]);
   const at = Math.min(chosen, flat.length - 1);
@@ -126,7 +127,25 @@ function PaletteDialog() {
           </div>
         ))}
       </div>
-      {flat.length === 0 && <p className="palette-none">Nothing fits “{asked}”.</p>}
+      {flat.length === 0 && (
+        <p className="palette-none">
+          Nothing fits “{asked}”
+          {session !== null && hasMoreKernels ? (
+            <>
+              {" "}
+              among the kernels with the most time.{" "}
+              <a
+                href={`#/s/${encodeURIComponent(session)}/kernels?q=${encodeURIComponent(asked)}`}
+                onClick={() => setOpen(false)}
+              >
+                Look among all
+              </a>
+            </>
+          ) : (
+            "."
+          )}
+        </p>
+      )}
       <footer className="palette-foot">
         <span>
           <Kbd>↑</Kbd> <Kbd>↓</Kbd> choose

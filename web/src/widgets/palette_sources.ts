@@ -101,6 +101,13 @@ function sessionItems(sessions: Session[]): PaletteItem[] {
   }));
 }
 
+// Whether the session has more kernels than the palette looks among.
+export function useHasMoreKernels(session: string | null): boolean {
+  const asked = { enabled: session !== null };
+  const kernels = useApi(sessionPath(session ?? "", "/kernels"), { limit: MOST_NAMES }, asked).data;
+  return kernels !== undefined && kernels.names > kernels.by_name.length;
+}
+
 export function usePaletteItems(session: string | null, keys: KeyAction[]): PaletteItem[] {
   const enabled = { enabled: session !== null };
   const id = session ?? "";
