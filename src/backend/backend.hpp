@@ -37,8 +37,8 @@ struct DeviceFacts {
   std::string vendor, name, uuid, pci_bus, driver, runtime;
   std::string architecture;  // as compilers write it: "sm_90", "gfx942"
   std::optional<int64_t> compute_units, memory_bytes, power_limit_mw, max_compute_clock_mhz,
-      max_memory_clock_mhz, pcie_generation_max, pcie_width_max, link_count, slowdown_temperature_c,
-      shutdown_temperature_c;
+      max_memory_clock_mhz, memory_bus_bits, pcie_generation_max, pcie_width_max, link_count,
+      slowdown_temperature_c, shutdown_temperature_c;
   // What only this vendor tells, or once told under a name of its own: fields of the line as well.
   std::vector<std::pair<std::string_view, int64_t>> own;
   base::Json to_json() const;  // the fields of a `device` line, under their own names

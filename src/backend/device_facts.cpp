@@ -28,6 +28,7 @@ base::Json DeviceFacts::to_json() const {
       {"power_limit_mw", power_limit_mw},
       {"max_compute_clock_mhz", max_compute_clock_mhz},
       {"max_memory_clock_mhz", max_memory_clock_mhz},
+      {"memory_bus_bits", memory_bus_bits},
       {"pcie_generation_max", pcie_generation_max},
       {"pcie_width_max", pcie_width_max},
       {"link_count", link_count},

@@ -56,6 +56,7 @@ std::vector<DeviceFacts> SyntheticHealth::devices() {
     facts.power_limit_mw = 700'000;
     facts.max_compute_clock_mhz = 1980;
     facts.max_memory_clock_mhz = 2600;
+    facts.memory_bus_bits = 5120;
     facts.pcie_generation_max = 5;
     facts.pcie_width_max = 16;
     facts.link_count = kLinkCount;

@@ -187,6 +187,10 @@ nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type
   BEGIN_GPU(device)
   return answer(__func__, mhz, type == NVML_CLOCK_MEM ? 2619u : 1980u);
 }
+nvmlReturn_t nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned* bits) {
+  BEGIN_GPU(device)
+  return answer(__func__, bits, 5120u);
+}
 nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned* value) {
   BEGIN_GPU(device)
   return answer(__func__, value, 5u);

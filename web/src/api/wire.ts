@@ -172,6 +172,7 @@ export interface components {
       max_compute_clock_mhz?: number;
       max_sm_clock_mhz?: number;
       max_memory_clock_mhz?: number;
+      memory_bus_bits?: number;
       pcie_generation_max?: number;
       pcie_width_max?: number;
       slowdown_temperature_c?: number;
@@ -267,6 +268,7 @@ export interface components {
       max_compute_clock_mhz?: number;
       max_sm_clock_mhz?: number;
       max_memory_clock_mhz?: number;
+      memory_bus_bits?: number;
       pcie_generation_max?: number;
       pcie_width_max?: number;
       slowdown_temperature_c?: number;

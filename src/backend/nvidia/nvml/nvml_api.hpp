@@ -34,6 +34,7 @@ namespace gpufl::backend {
   X(nvmlDeviceGetNumGpuCores)                  \
   X(nvmlDeviceGetAttributes_v2)                \
   X(nvmlDeviceGetMaxClockInfo)                 \
+  X(nvmlDeviceGetMemoryBusWidth)               \
   X(nvmlDeviceGetMaxPcieLinkGeneration)        \
   X(nvmlDeviceGetMaxPcieLinkWidth)             \
   X(nvmlDeviceGetTemperatureThreshold)         \

@@ -74,6 +74,7 @@ void read_gpu_facts(const NvmlApi& api, NvmlDevice& device) {
   facts.power_limit_mw = ask(api.nvmlDeviceGetEnforcedPowerLimit, handle);
   facts.max_compute_clock_mhz = ask(api.nvmlDeviceGetMaxClockInfo, handle, NVML_CLOCK_SM);
   facts.max_memory_clock_mhz = ask(api.nvmlDeviceGetMaxClockInfo, handle, NVML_CLOCK_MEM);
+  facts.memory_bus_bits = ask(api.nvmlDeviceGetMemoryBusWidth, handle);
   facts.pcie_generation_max = ask(api.nvmlDeviceGetMaxPcieLinkGeneration, handle);
   facts.pcie_width_max = ask(api.nvmlDeviceGetMaxPcieLinkWidth, handle);
   facts.slowdown_temperature_c =

@@ -84,15 +84,16 @@ TEST_F(Nvml, FactsOfEightGpus) {
   const auto devices = health_->devices();
   ASSERT_EQ(devices.size(), 8u);
   for (int64_t i = 0; i < 8; ++i) EXPECT_EQ(devices[static_cast<size_t>(i)].device, i);
-  EXPECT_EQ(devices[7].to_json().dump(),
-            R"({"device":7,"vendor":"nvidia","name":"Stand-in GPU",)"
-            R"("uuid":"GPU-00000000-0000-0000-0000-000000000007","pci_bus":"00000000:17:00.0",)"
-            R"("driver":"580.00.01","runtime":"13.0","architecture":"sm_90",)"
-            R"("compute_units":132,"memory_bytes":85899345920,"power_limit_mw":700000,)"
-            R"("max_compute_clock_mhz":1980,"max_memory_clock_mhz":2619,"pcie_generation_max":5,)"
-            R"("pcie_width_max":16,"link_count":4,"slowdown_temperature_c":87,)"
-            R"("shutdown_temperature_c":92,"sm_count":132,"max_sm_clock_mhz":1980,)"
-            R"("nvlink_count":4,"compute_major":9,"compute_minor":0})");
+  EXPECT_EQ(
+      devices[7].to_json().dump(),
+      R"({"device":7,"vendor":"nvidia","name":"Stand-in GPU",)"
+      R"("uuid":"GPU-00000000-0000-0000-0000-000000000007","pci_bus":"00000000:17:00.0",)"
+      R"("driver":"580.00.01","runtime":"13.0","architecture":"sm_90",)"
+      R"("compute_units":132,"memory_bytes":85899345920,"power_limit_mw":700000,)"
+      R"("max_compute_clock_mhz":1980,"max_memory_clock_mhz":2619,"memory_bus_bits":5120,)"
+      R"("pcie_generation_max":5,"pcie_width_max":16,"link_count":4,"slowdown_temperature_c":87,)"
+      R"("shutdown_temperature_c":92,"sm_count":132,"max_sm_clock_mhz":1980,)"
+      R"("nvlink_count":4,"compute_major":9,"compute_minor":0})");
 }
 
 TEST_F(Nvml, FastFieldsOfEveryGpu) {
