@@ -8,7 +8,8 @@
 
 // What a multiprocessor of a GPU has room for, and in what pieces it gives it away: what it takes
 // to tell how many blocks fit. Logs tell how many did (`occupancy_bounds`), but not of what; NVIDIA
-// publishes it by architecture. Pure functions; any thread.
+// publishes it by architecture, and how much arithmetic it does in a clock. Pure functions; any
+// thread.
 namespace gpufl::analysis {
 
 struct Multiprocessor {
@@ -18,6 +19,9 @@ struct Multiprocessor {
   int64_t schedulers = 4;       // among which registers are divided evenly
   int64_t register_unit = 256;  // of a warp, in such pieces
   int64_t shared_unit_bytes = 128;
+  // Operations that its arithmetic units do in a clock, a fused multiply-add as two, without tensor
+  // cores; none: not published for the architecture.
+  std::optional<int64_t> fp32_per_clock, fp64_per_clock;
   bool operator==(const Multiprocessor&) const = default;
 };
 

@@ -31,6 +31,8 @@ constexpr Wanted kWantedStalls{
     Kind::PcSample, {format::kSamplingEngine, format::kDeepEngine}, "stalls"};
 constexpr Wanted kWantedCounts{
     Kind::SassMetric, {format::kSassEngine, format::kDeepEngine}, "counts by instruction"};
+constexpr Wanted kWantedRanges{
+    Kind::RangeMetric, {"RangeProfiler", "RangeProfilerKernelReplay"}, "hardware counters"};
 
 bool has_rows(const SessionData& session, Kind kind) {
   const auto found = session.tables.others.find(kind);
@@ -182,8 +184,10 @@ SessionData merge_process(const ProcessSessions& process, const std::vector<size
   find_mismatches(sessions, *merged);
   const Source stalls = source_of(kWantedStalls, sessions, merged->list);
   const Source counts = source_of(kWantedCounts, sessions, merged->list);
+  const Source ranges = source_of(kWantedRanges, sessions, merged->list);
   merged->stalls = stalls.pass;
   merged->counts = counts.pass;
+  merged->ranges = ranges.pass;
   SessionData times = std::move(all[*process[merged->times]]);
   // A pass of both, as of Deep, is one session.
   std::map<size_t, std::shared_ptr<const SessionData>> others;
@@ -199,6 +203,7 @@ SessionData merge_process(const ProcessSessions& process, const std::vector<size
   };
   merged->sampled = take(stalls, Kind::PcSample);
   merged->counted = take(counts, Kind::SassMetric);
+  take(ranges, Kind::RangeMetric);
   times.passes = std::move(merged);
   return times;
 }

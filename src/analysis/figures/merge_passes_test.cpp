@@ -77,6 +77,30 @@ TestPass sampling() {
   return pass;
 }
 
+TEST(MergePasses, TakesHardwareCountersOfRanges) {
+  const auto pass_of = [](int64_t number) {
+    TestPass pass(number);
+    pass.data.summary.header.passes = {"Trace", "RangeProfiler"};
+    pass.data.summary.header.engine = number == 1 ? "Trace" : "RangeProfiler";
+    return pass;
+  };
+  TestPass times = pass_of(1);
+  times.step(0, {"relu"});
+  TestPass counted = pass_of(2);
+  counted.name("and another");
+  counted.step(5000, {"relu"});
+  counted.range_metric("relu", "dram__bytes.sum", 8, 0, {.start = 5000});
+  const SessionData data = merged({times.done(), counted.done()});
+  EXPECT_EQ(data.passes->ranges.value_or(9), 1u);
+  EXPECT_FALSE(data.passes->counts);
+  AnalysisOptions options;
+  options.window = Interval{0, 500};
+  const auto ranges = counted_ranges(data, options);
+  ASSERT_EQ(ranges.size(), 1u) << "its times are those of another pass";
+  EXPECT_EQ(ranges[0].label, "relu");
+  EXPECT_EQ(ranges[0].mean("dram__bytes.sum"), 8.0);
+}
+
 TEST(MergePasses, TakesFiguresWhereTheyWereRecorded) {
   TestPass sampled = sampling();
   sampled.pc_sample("relu", 32, "smsp__pcsamp_warps_issue_stalled_wait", 30, {.scope = 2});

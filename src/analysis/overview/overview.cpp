@@ -2,6 +2,8 @@
 #include "analysis/overview/overview.hpp"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "analysis/figures/energy.hpp"
 #include "analysis/figures/missing.hpp"
@@ -80,6 +82,13 @@ std::vector<std::string> caveats_of(const SessionSummary& summary) {
   return caveats;
 }
 
+Figure<Roofline> roofline_of(const SessionData& session, std::span<const CountedRange> ranges) {
+  static constexpr std::string_view kEngines[] = {"RangeProfiler", "RangeProfilerKernelReplay"};
+  if (!ranges.empty()) return roofline(ranges, session.summary.devices);
+  if (session.passes && !session.passes->ranges) return session.passes->ranges.unknown();
+  return missing_rows(session.summary, "counts of operations and bytes", kEngines);
+}
+
 void add_phases(const Coverage& coverage, std::vector<std::string>& caveats) {
   if (coverage.is_budgeted) {
     caveats.push_back("traced in " + phases_text(coverage.phases, coverage.share()) +
@@ -132,6 +141,9 @@ Overview analyze(const SessionData& session, const AnalysisOptions& options) {
       options.device ? energy.joules(*options.device, recorded) : energy.joules(recorded);
   overview.iterations = find_iterations(session, options);
   overview.stalls = stall_figures(session, options);
+  overview.ranges = counted_ranges(session, options);
+  overview.sampled_counters = sampled_counters(session, options);
+  overview.roofline = roofline_of(session, overview.ranges);
   overview.warps = warp_figures(session, options);
   return overview;
 }

@@ -10,10 +10,12 @@
 #include "analysis/figures/busy.hpp"
 #include "analysis/figures/communication.hpp"
 #include "analysis/figures/coverage.hpp"
+#include "analysis/figures/hardware_counters.hpp"
 #include "analysis/figures/iterations.hpp"
 #include "analysis/figures/kernel_groups.hpp"
 #include "analysis/figures/latency.hpp"
 #include "analysis/figures/memory_usage.hpp"
+#include "analysis/figures/roofline.hpp"
 #include "analysis/figures/scope_work.hpp"
 #include "analysis/figures/stalls.hpp"
 #include "analysis/figures/system_series.hpp"
@@ -59,6 +61,9 @@ struct Overview {
   Figure<double> energy_joules;  // all GPUs, while recorded
   Figure<Iterations> iterations;
   Figure<StallFigures> stalls;
+  std::vector<CountedRange> ranges;
+  std::vector<SampledCounter> sampled_counters;
+  Figure<Roofline> roofline;
   std::vector<WarpFigures> warps;  // of every launch whose inside was recorded
   // What makes figures above less than the whole truth: lost records, a session that was killed.
   std::vector<std::string> caveats;

@@ -37,6 +37,16 @@ TEST(Overview, OfOneKernel) {
   EXPECT_TRUE(overview.caveats.empty());
 }
 
+TEST(Overview, WithoutCountersItSaysWhyThereIsNoRoofline) {
+  TestSession session;
+  session.data.summary.header.engine = "Trace";
+  const Overview overview = analyze(session.finish());
+  ASSERT_FALSE(overview.roofline);
+  EXPECT_EQ(overview.roofline.unknown().reason,
+            "the engine Trace records no counts of operations and bytes");
+  EXPECT_NE(overview.roofline.unknown().remedy.find("RangeProfiler"), std::string::npos);
+}
+
 TEST(Overview, ASummaryHasNoMoreThanItSays) {
   TestSession session;
   session.scope("s", 0, 10);

@@ -69,7 +69,7 @@ struct MergedPasses {
   std::vector<SessionPass> list;
   // Whose figures are shown: places in `list`.
   size_t times = 0;
-  Figure<size_t> stalls, counts;
+  Figure<size_t> stalls, counts, ranges;
   std::vector<LaunchMismatch> launches;  // the greatest difference first
   std::vector<OrderMismatch> order;
   std::vector<std::string> uncompared;  // sentences: why launches of a pass could not be compared

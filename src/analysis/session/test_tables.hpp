@@ -62,6 +62,16 @@ struct TestSample {
   int64_t scope = 0;  // what scope() gave; 0: none
 };
 
+struct TestRange {
+  int64_t start = 0, duration = 10;
+  int64_t device = 0;
+};
+
+struct TestPmSample {
+  int64_t device = 0;
+  int64_t exponent = 0;
+};
+
 struct TestCoverage {
   format::CoverageShape shape = format::CoverageShape::Phase;
   format::CoverageReason why = format::CoverageReason::Budget;
@@ -227,6 +237,18 @@ class TestSession {
     other(format::Kind::PcSample)
         .push_row({more.time, more.device, 1, more.module, name(function), pc, metric_name(stall),
                    samples, 0, more.scope});
+  }
+  // A hardware counter of a range or a kernel: `value` times ten to the power of `exponent`.
+  void range_metric(std::string_view range, std::string_view metric, int64_t value,
+                    int64_t exponent = 0, const TestRange& more = {}) {
+    other(format::Kind::RangeMetric)
+        .push_row({more.start, more.duration, more.device, 1, name(range), metric_name(metric),
+                   value, exponent, 0, -1, 0});
+  }
+  void pm_sample(std::string_view metric, int64_t start, int64_t duration, int64_t value,
+                 const TestPmSample& more = {}) {
+    other(format::Kind::PmSample)
+        .push_row({start, duration, more.device, metric_name(metric), value, more.exponent});
   }
   // A phase in which an engine was attached, or a window in which it sampled.
   void coverage(std::string_view engine, int64_t start, int64_t duration,
