@@ -37,7 +37,8 @@ Json counts_json(const analysis::InstructionCounts& counts) {
   json.set("threads_predicated_on", counts.threads_on);
   json.set("sectors", counts.sectors).set("sectors_ideal", counts.sectors_ideal);
   json.set("shared_passes", counts.shared_passes);
-  return json.set("shared_passes_ideal", counts.shared_passes_ideal);
+  json.set("shared_passes_ideal", counts.shared_passes_ideal);
+  return json.set("local_sectors", counts.local_sectors);
 }
 
 template <typename Entry, typename Make>

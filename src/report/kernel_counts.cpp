@@ -32,24 +32,16 @@ struct Waste {
   uint64_t (*of)(const InstructionCounts&);
   std::string (*text)(const InstructionCounts&);
 };
-uint64_t beyond(uint64_t count, uint64_t ideal) {
-  return ideal != 0 && count > ideal ? count - ideal : 0;
-}
-
-constexpr uint64_t kWarpThreads = 32;
 constexpr std::array kWastes = {
-    Waste{"uncoalesced",
-          [](const InstructionCounts& c) { return beyond(c.sectors, c.sectors_ideal); },
+    Waste{"uncoalesced", [](const InstructionCounts& c) { return c.excess_sectors(); },
           [](const InstructionCounts& c) {
             return fmt::format("{:.1f} times the sectors needed", c.sector_factor().value_or(0));
           }},
-    Waste{"bank conflicts",
-          [](const InstructionCounts& c) { return beyond(c.shared_passes, c.shared_passes_ideal); },
+    Waste{"bank conflicts", [](const InstructionCounts& c) { return c.excess_passes(); },
           [](const InstructionCounts& c) {
             return fmt::format("{:.1f} times the passes needed", c.shared_factor().value_or(0));
           }},
-    Waste{"divergent",
-          [](const InstructionCounts& c) { return beyond(c.warps * kWarpThreads, c.threads); },
+    Waste{"divergent", [](const InstructionCounts& c) { return c.idle_threads(); },
           [](const InstructionCounts& c) {
             return fmt::format("{:.1f} of 32 threads active", c.active_threads().value_or(0));
           }},
@@ -86,6 +78,9 @@ std::string counts_text(const InstructionCounts& counts) {
   if (const auto factor = counts.shared_factor()) {
     add(fmt::format("{:.1f} times the passes over shared memory needed", *factor));
   }
+  if (counts.local_sectors > 0) {
+    add(text::count(counts.local_sectors) + " sectors of local memory");
+  }
   return text;
 }
 
@@ -99,8 +94,9 @@ void write_counts(Page& page, const KernelReport& report, const KernelImage& ima
                    {"needed"},
                    {"shared", false, 2},
                    {"needed", false, 2},
+                   {"local", false, 2},
                    {"source", true, 3}}};
-  table.flexible = 7;
+  table.flexible = 8;
   table.min_flexible = 12;
   const size_t shown = std::min(top, lines.size());
   for (size_t i = 0; i < shown; ++i) {
@@ -110,7 +106,7 @@ void write_counts(Page& page, const KernelReport& report, const KernelImage& ima
     table.rows.push_back({line_text(line.file, line.line), count_text(line.warps),
                           threads_text(line.active_threads()), count_text(line.sectors),
                           factor_text(line.sector_factor()), count_text(line.shared_passes),
-                          factor_text(line.shared_factor()),
+                          factor_text(line.shared_factor()), count_text(line.local_sectors),
                           begin != std::string::npos ? source->substr(begin) : ""});
   }
   table.drop_empty_columns();

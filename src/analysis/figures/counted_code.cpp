@@ -28,11 +28,18 @@ constexpr CountedMetric kMetrics[] = {
     {"smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared", &InstructionCounts::shared_passes},
     {"smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
      &InstructionCounts::shared_passes_ideal},
+    {"smsp__sass_sectors_mem_local", &InstructionCounts::local_sectors},
 };
 
 std::optional<double> ratio(uint64_t count, uint64_t of) {
   if (count == 0 || of == 0) return std::nullopt;
   return static_cast<double>(count) / static_cast<double>(of);
+}
+
+constexpr uint64_t kWarpThreads = 32;
+
+uint64_t beyond(uint64_t count, uint64_t needed) {
+  return needed != 0 && count > needed ? count - needed : 0;
 }
 
 // By the log's id of the metric; those that are not among ours are null.
@@ -65,6 +72,14 @@ std::optional<double> InstructionCounts::sector_factor() const {
 
 std::optional<double> InstructionCounts::shared_factor() const {
   return ratio(shared_passes, shared_passes_ideal);
+}
+
+uint64_t InstructionCounts::idle_threads() const { return beyond(warps * kWarpThreads, threads); }
+
+uint64_t InstructionCounts::excess_sectors() const { return beyond(sectors, sectors_ideal); }
+
+uint64_t InstructionCounts::excess_passes() const {
+  return beyond(shared_passes, shared_passes_ideal);
 }
 
 std::vector<CountedFunction> counted_functions(const Tables& tables,

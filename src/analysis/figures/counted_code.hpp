@@ -20,14 +20,21 @@ struct InstructionCounts {
   uint64_t warps = 0, threads = 0, threads_on = 0;      // that executed; that a predicate let
   uint64_t sectors = 0, sectors_ideal = 0;              // of global memory
   uint64_t shared_passes = 0, shared_passes_ideal = 0;  // over shared memory
+  uint64_t local_sectors = 0;                           // of local memory: the fewest are none
 
-  bool empty() const { return warps == 0 && threads == 0 && sectors == 0 && shared_passes == 0; }
+  bool empty() const {
+    return warps == 0 && threads == 0 && sectors == 0 && shared_passes == 0 && local_sectors == 0;
+  }
   void add(const InstructionCounts& more);
   // None: nothing of the kind was counted.
   std::optional<double> active_threads() const;  // of the 32 of a warp
   std::optional<double> predicated_off() const;  // share of active threads that a predicate let not
   std::optional<double> sector_factor() const;   // 4.0: four times the sectors needed
   std::optional<double> shared_factor() const;   // likewise, passes over shared memory
+  // How much there was beyond what was needed; 0 where either was not counted.
+  uint64_t idle_threads() const;  // of warps that executed
+  uint64_t excess_sectors() const;
+  uint64_t excess_passes() const;  // over shared memory
 };
 
 // One function of one module on one GPU.

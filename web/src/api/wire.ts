@@ -1631,6 +1631,8 @@ export interface components {
       /** @description Over shared memory. */
       shared_passes: number;
       shared_passes_ideal: number;
+      /** @description Of local memory. */
+      local_sectors: number;
     };
     /** @description A line of source that was counted. */
     CountedLine: {

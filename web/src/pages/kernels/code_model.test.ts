@@ -116,6 +116,7 @@ describe("code", () => {
       sectors_ideal: 0,
       shared_passes: 0,
       shared_passes_ideal: 0,
+      local_sectors: 0,
     });
     const counted: CodeImage = {
       ...image,

@@ -11,6 +11,7 @@ const counts = (warps: number, sectors = 0, ideal = 0): InstructionCounts => ({
   sectors_ideal: ideal,
   shared_passes: 0,
   shared_passes_ideal: 0,
+  local_sectors: 0,
 });
 const row = (samples: number, of: InstructionCounts | null) => ({
   samples,

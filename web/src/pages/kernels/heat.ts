@@ -58,6 +58,7 @@ export function addCounts(
     sectors_ideal: a.sectors_ideal + b.sectors_ideal,
     shared_passes: a.shared_passes + b.shared_passes,
     shared_passes_ideal: a.shared_passes_ideal + b.shared_passes_ideal,
+    local_sectors: a.local_sectors + b.local_sectors,
   };
 }
 
