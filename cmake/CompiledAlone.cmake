@@ -56,6 +56,7 @@ set(gpufl_compiled_alone
     src/report/coverage_section_test.cpp
     src/report/gate_report.cpp
     src/report/gate_report_test.cpp
+    src/report/hardware_section_test.cpp
     src/report/json_kernel.cpp
     src/report/json_report.cpp
     src/report/json_scopes.cpp

@@ -116,6 +116,7 @@ void write_metrics(base::JsonWriter& json, const analysis::Overview& overview);
 void write_counters(base::JsonWriter& json, const analysis::Overview& overview);
 void write_samples(base::JsonWriter& json, const SessionReport& report);
 void write_stalls(base::JsonWriter& json, const analysis::Overview& overview);
+void write_hardware_counters(base::JsonWriter& json, const analysis::Overview& overview);
 void write_warps(base::JsonWriter& json, const analysis::Overview& overview);
 
 }  // namespace gpufl::report

@@ -48,7 +48,8 @@ Json passes_json(const analysis::MergedPasses& passes) {
   json.set("list", json_array(passes.list, pass_json));
   json.set("times", uint64_t{passes.times + 1});
   json.set("stalls", pass_number_json(passes.stalls))
-      .set("counts", pass_number_json(passes.counts));
+      .set("counts", pass_number_json(passes.counts))
+      .set("ranges", pass_number_json(passes.ranges));
   Json mismatches = Json::object();
   mismatches.set("launches", json_array(passes.launches, launch_mismatch_json));
   mismatches.set("order", json_array(passes.order, order_mismatch_json));

@@ -69,6 +69,7 @@ void write_figures(JsonWriter& json, const SessionReport& report) {
   write_counters(json, overview);
   write_samples(json, report);
   write_stalls(json, overview);
+  write_hardware_counters(json, overview);
   write_warps(json, overview);
   write_list(json, "events", summary.events);
 }

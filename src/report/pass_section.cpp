@@ -59,6 +59,8 @@ std::string shown_of_pass(const PassedProcesses& processes, size_t place) {
       [&](const MergedPasses& merged) { return merged.stalls && *merged.stalls == place; });
   add("counts",
       [&](const MergedPasses& merged) { return merged.counts && *merged.counts == place; });
+  add("hardware counters",
+      [&](const MergedPasses& merged) { return merged.ranges && *merged.ranges == place; });
   return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -114,6 +116,10 @@ void write_pass_reasons(Page& page, const PassedProcesses& processes) {
     }
     if (!merged.stalls) tell("no stalls", merged.stalls.unknown());
     if (!merged.counts) tell("no counts by instruction", merged.counts.unknown());
+    const bool asks_for_ranges = std::any_of(
+        merged.list.begin(), merged.list.end(),
+        [](const SessionPass& pass) { return pass.asked.starts_with("RangeProfiler"); });
+    if (!merged.ranges && asks_for_ranges) tell("no hardware counters", merged.ranges.unknown());
   }
 }
 
@@ -234,6 +240,7 @@ std::string sources_text(const MergedPasses& passes) {
   };
   add("stalls", passes.stalls);
   add("counts", passes.counts);
+  add("hardware counters", passes.ranges);
   return text;
 }
 

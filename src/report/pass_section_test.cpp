@@ -45,6 +45,7 @@ TEST(PassSection, SaysWhatComesFromWhereAndWhatDiffers) {
   passes.list[3].asked = "SassMetrics";
   passes.stalls = 1;
   passes.counts = analysis::Unknown{"the process has no session in pass 4, SassMetrics", ""};
+  passes.ranges = analysis::Unknown{"the engine Trace records no hardware counters", ""};
   passes.launches = {{"checkpoint", "checkpoint(int)", "train > step", {0, 1, 0, std::nullopt}}};
   passes.order = {{1, 7, "gemm in train", "relu in train"}};
   EXPECT_EQ(passes_text(passes, Detail::Full), R"(PASSES
@@ -55,6 +56,7 @@ TEST(PassSection, SaysWhatComesFromWhereAndWhatDiffers) {
      4  SassMetrics, has no session  nothing            -            -         -
   pass 3, RangeProfiler, ran as Trace: this version does not have that engine; use another one
   no counts by instruction: the process has no session in pass 4, SassMetrics
+  no hardware counters: the engine Trace records no hardware counters
 
 MISMATCHES BETWEEN PASSES: 1 kernel by launches, 1 thread by order, 1 session missing
   pass 4, SassMetrics: the process has no session

@@ -62,6 +62,7 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   write_counters(page, pointers<analysis::CounterTotal>(report.overview.counters), top);
   write_warps(page, report, top, missing);
   write_samples(page, report, top);
+  write_hardware_counters(page, report, top);
   if (!report.overview.stalls && analysis::wants_samples(report.session.sampled().summary)) {
     missing.add("stalls", report.overview.stalls.unknown());
   }

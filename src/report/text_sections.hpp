@@ -153,6 +153,8 @@ void write_latency(Page& page, const SessionReport& report, size_t top, MissingF
 void write_memory(Page& page, const SessionReport& report, MissingFigures& missing);
 void write_communication(Page& page, const SessionReport& report);
 void write_samples(Page& page, const SessionReport& report, size_t top);
+// Of ranges, with their roofline, and over time.
+void write_hardware_counters(Page& page, const SessionReport& report, size_t top);
 // A part of the samples.
 void write_stalls(Page& page, const SessionReport& report, size_t top,
                   Detail detail = Detail::Full);

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "analysis/figures/missing.hpp"
-#include "format/columns.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
 
@@ -84,30 +82,16 @@ void write_profile_samples(Page& page, const SessionReport& report, const TextOp
   report::write_samples(page, report, report::rows_of(options));
 }
 
-// Counters as they were read, range by range.
 void write_perf_metrics(Page& page, const SessionReport& report, const TextOptions& options) {
-  namespace column = format::range_metric_column;
-  static constexpr std::string_view kEngines[] = {"RangeProfiler"};
-  if (!has_rows(report, format::Kind::RangeMetric)) {
+  static constexpr std::string_view kEngines[] = {"RangeProfiler", "RangeProfilerKernelReplay",
+                                                  "PmSampling"};
+  const analysis::Overview& overview = report.overview;
+  if (overview.ranges.empty() && overview.sampled_counters.empty()) {
     return say_missing(
         page, "hardware counters",
         analysis::missing_rows(report.session.summary, "hardware counters", kEngines));
   }
-  const analysis::Tables& tables = report.session.tables;
-  const format::Batch& rows = tables.others.at(format::Kind::RangeMetric);
-  const size_t shown = std::min(rows.rows(), report::rows_of(options));
-  report::TextTable table{{{"range", true}, {"metric", true}, {"at", false, 1}, {"value"}}};
-  for (size_t row = 0; row < shown; ++row) {
-    const double value = static_cast<double>(rows.at(column::kValue, row)) *
-                         std::pow(10.0, static_cast<double>(rows.at(column::kExponent, row)));
-    table.rows.push_back({tables.name(static_cast<uint32_t>(rows.at(column::kRange, row))),
-                          tables.metric(static_cast<uint32_t>(rows.at(column::kMetric, row))),
-                          report::duration_text(rows.at(column::kStart, row)),
-                          fmt::format("{:.6g}", value)});
-  }
-  page.heading("HARDWARE COUNTERS");
-  page.table(table);
-  report::write_more(page, rows.rows(), shown);
+  report::write_hardware_counters(page, report, report::rows_of(options));
 }
 
 void write_syncs(Page& page, const SessionReport& report, const TextOptions& options) {

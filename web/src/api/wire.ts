@@ -789,6 +789,9 @@ export interface components {
       counters: components["schemas"]["Counter"][];
       samples: components["schemas"]["SampledKernel"][];
       stalls: components["schemas"]["Stalls"] | components["schemas"]["Unknown"];
+      ranges: components["schemas"]["CountedRange"][];
+      sampled_counters: components["schemas"]["SampledCounter"][];
+      roofline: components["schemas"]["Roofline"] | components["schemas"]["Unknown"];
       warps: components["schemas"]["WarpLaunch"][];
       events: components["schemas"]["LogEvent"][];
       insights: components["schemas"]["Insight"][];
@@ -820,6 +823,9 @@ export interface components {
       | components["schemas"]["Counter"][]
       | components["schemas"]["SampledKernel"][]
       | (components["schemas"]["Stalls"] | components["schemas"]["Unknown"])
+      | components["schemas"]["CountedRange"][]
+      | components["schemas"]["SampledCounter"][]
+      | (components["schemas"]["Roofline"] | components["schemas"]["Unknown"])
       | components["schemas"]["WarpLaunch"][]
       | components["schemas"]["LogEvent"][]
       | components["schemas"]["Insight"][];
@@ -830,6 +836,7 @@ export interface components {
       times: number;
       stalls: number | components["schemas"]["Unknown"];
       counts: number | components["schemas"]["Unknown"];
+      ranges: number | components["schemas"]["Unknown"];
       mismatches: {
         launches: {
           kernel: string;
@@ -897,6 +904,9 @@ export interface components {
       counters: components["schemas"]["Counter"][];
       samples: components["schemas"]["SampledKernel"][];
       stalls: components["schemas"]["Stalls"] | components["schemas"]["Unknown"];
+      ranges: components["schemas"]["CountedRange"][];
+      sampled_counters: components["schemas"]["SampledCounter"][];
+      roofline: components["schemas"]["Roofline"] | components["schemas"]["Unknown"];
       warps: components["schemas"]["WarpLaunch"][];
       events: components["schemas"]["LogEvent"][];
       insights?: components["schemas"]["Insight"][];
@@ -1619,6 +1629,62 @@ export interface components {
       samples: number;
       stalls: components["schemas"]["StallCounts"];
       counts: components["schemas"]["InstructionCounts"] | null;
+    };
+    /** @description Hardware counters of a range or a kernel; of one run of it. */
+    CountedRange: {
+      label: string;
+      name: string;
+      /** @description -1: unknown. */
+      device: number;
+      counters: {
+        metric: string;
+        values: components["schemas"]["Distribution"];
+      }[];
+    };
+    /** @description A hardware counter over time. */
+    SampledCounter: {
+      device: number;
+      metric: string;
+      values: components["schemas"]["Distribution"];
+      sampled_ns: number;
+      series: components["schemas"]["Series"];
+    };
+    /** @description In a second, or why it is not known. */
+    Rate: number | components["schemas"]["Unknown"];
+    /** @description The most that a GPU can do at its highest clocks. */
+    DeviceRoof: {
+      device: number;
+      bytes_per_s: components["schemas"]["Rate"];
+      fp32_per_s: components["schemas"]["Rate"];
+      fp64_per_s: components["schemas"]["Rate"];
+    };
+    /** @description A range in one precision. Shares are of the GPU's roofs; null: unknown. */
+    RooflinePoint: {
+      label: string;
+      name: string;
+      device: number;
+      /** @enum {string} */
+      precision: "fp32" | "fp64";
+      /** @description Without those of tensor cores. */
+      operations: number;
+      bytes: number;
+      time_ns: number;
+      operations_per_byte: number;
+      operations_per_s: number;
+      bytes_per_s: number;
+      of_arithmetic: number | null;
+      of_memory: number | null;
+      /** @description null: that was not counted. */
+      uses_tensor_cores: boolean | null;
+    };
+    /** @description How near ranges come to what their GPU can do at the most. */
+    Roofline: {
+      roofs: components["schemas"]["DeviceRoof"][];
+      points: components["schemas"]["RooflinePoint"][];
+      left_out: {
+        label: string;
+        reason: string;
+      }[];
     };
     /** @description Counters by instruction: warps and threads that executed it, and memory traffic with the least that would do. */
     InstructionCounts: {
