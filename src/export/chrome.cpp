@@ -179,10 +179,14 @@ class SessionEvents {
     if (counter.of == timeline::CounterTrack::Of::Host) name = "host: " + name;
     for (const uint32_t row : counter.rows) {
       std::string& event = events_.begin('C', pid, 0);
-      append_time(event, "ts", counter.samples->time[row] + offset_ns_);
+      append_time(event, "ts", counter.time(row) + offset_ns_);
       append_text(event, "name", name);
       event += ",\"args\":{\"value\":";
-      append_number(event, counter.samples->value[row]);
+      if (counter.hardware != nullptr) {
+        append_real(event, counter.real_value(row));
+      } else {
+        append_number(event, counter.samples->value[row]);
+      }
       event += '}';
       events_.write();
     }

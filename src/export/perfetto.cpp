@@ -85,7 +85,11 @@ class SessionTracks {
     trace_.describe_track(track);
     PerfettoSequence sequence(trace_, uuid, texts_);
     for (const uint32_t row : counter.rows) {
-      sequence.counter(on_axis(counter.samples->time[row]), counter.samples->value[row]);
+      if (counter.hardware != nullptr) {
+        sequence.counter(on_axis(counter.time(row)), counter.real_value(row));
+      } else {
+        sequence.counter(on_axis(counter.time(row)), counter.samples->value[row]);
+      }
     }
     progress_.add(counter.rows.size());
   }

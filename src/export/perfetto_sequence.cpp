@@ -14,7 +14,8 @@ constexpr uint32_t kClockSnapshot = 6, kTimestamp = 8, kSequence = 10, kTrackEve
 constexpr uint64_t kStateCleared = 1, kNeedsState = 2;
 }  // namespace trace_packet
 namespace track_event {
-constexpr uint32_t kCategory = 3, kAnnotation = 4, kType = 9, kName = 10, kCounterValue = 30;
+constexpr uint32_t kCategory = 3, kAnnotation = 4, kType = 9, kName = 10, kCounterValue = 30,
+                   kRealCounterValue = 44;
 constexpr uint64_t kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
 }  // namespace track_event
 namespace annotation {
@@ -213,6 +214,13 @@ void PerfettoSequence::counter(int64_t time, int64_t value) {
   event_.clear();
   event_.varint(track_event::kType, track_event::kCounter);
   event_.varint(track_event::kCounterValue, static_cast<uint64_t>(value));
+  write(time);
+}
+
+void PerfettoSequence::counter(int64_t time, double value) {
+  event_.clear();
+  event_.varint(track_event::kType, track_event::kCounter);
+  event_.real(track_event::kRealCounterValue, value);
   write(time);
 }
 

@@ -64,6 +64,7 @@ class PerfettoSequence {
 
   void end_slice(int64_t time);
   void counter(int64_t time, int64_t value);
+  void counter(int64_t time, double value);
 
  private:
   using Ids = std::unordered_map<std::string, uint64_t>;

@@ -4,11 +4,16 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "analysis/figures/hardware_counters.hpp"
+#include "format/columns.hpp"
 
 namespace gpufl::timeline {
 namespace {
 
 using analysis::Samples;
+namespace pm_column = format::pm_sample_column;
 
 void add_tracks(const SessionTexts& texts, const Samples& samples, CounterTrack::Of of,
                 std::vector<CounterTrack>& tracks) {
@@ -24,19 +29,49 @@ void add_tracks(const SessionTexts& texts, const Samples& samples, CounterTrack:
   }
   for (auto& [key, its_rows] : rows) {
     const auto [device, metric, index] = key;
-    CounterTrack track{of, device, {}, &samples, std::move(its_rows)};
+    CounterTrack track{of, device, {}, &samples, nullptr, std::move(its_rows)};
     track.name = of == CounterTrack::Of::Program ? texts.name(metric) : texts.metric(metric);
     if (highest[{device, metric}] > 0) track.name += " " + std::to_string(index);
     tracks.push_back(std::move(track));
   }
 }
 
+void add_hardware_tracks(const SessionTexts& texts, std::vector<CounterTrack>& tracks) {
+  const auto found = texts.tables().others.find(format::Kind::PmSample);
+  if (found == texts.tables().others.end()) return;
+  const format::Batch& samples = found->second;
+  std::map<std::pair<int64_t, int64_t>, std::vector<uint32_t>> rows;  // by device and metric
+  for (uint32_t row = 0; row < samples.rows(); ++row) {
+    rows[{samples.at(pm_column::kDevice, row), samples.at(pm_column::kMetric, row)}].push_back(row);
+  }
+  for (auto& [key, its_rows] : rows) {
+    std::stable_sort(its_rows.begin(), its_rows.end(), [&](uint32_t a, uint32_t b) {
+      return samples.at(pm_column::kStart, a) < samples.at(pm_column::kStart, b);
+    });
+    CounterTrack track{
+        CounterTrack::Of::Device, static_cast<int32_t>(key.first), {}, nullptr, &samples,
+        std::move(its_rows)};
+    track.name = texts.metric(static_cast<uint32_t>(key.second));
+    tracks.push_back(std::move(track));
+  }
+}
+
 }  // namespace
+
+int64_t CounterTrack::time(uint32_t row) const {
+  return samples != nullptr ? samples->time[row] : hardware->at(pm_column::kStart, row);
+}
+
+double CounterTrack::real_value(uint32_t row) const {
+  return analysis::scaled_value(hardware->at(pm_column::kValue, row),
+                                hardware->at(pm_column::kExponent, row, 0));
+}
 
 std::vector<CounterTrack> counter_tracks(const SessionTexts& texts) {
   std::vector<CounterTrack> tracks;
   add_tracks(texts, texts.tables().counters, CounterTrack::Of::Program, tracks);
   add_tracks(texts, texts.tables().device_metrics, CounterTrack::Of::Device, tracks);
+  add_hardware_tracks(texts, tracks);
   add_tracks(texts, texts.tables().host_metrics, CounterTrack::Of::Host, tracks);
   return tracks;
 }

@@ -60,6 +60,7 @@ int64_t first_time(const RunData& run) {
     its = std::min({its, first_of(tables.scopes.start), first_of(tables.markers.start),
                     first_of(tables.counters.time), first_of(tables.device_metrics.time),
                     first_of(tables.host_metrics.time), first_of(tables, format::Kind::WarpSpan),
+                    first_of(tables, format::Kind::PmSample),
                     first_of(tables, format::Kind::Coverage)});
     first = std::min(first, analysis::saturating_add(its, offset_of(run, i)));
   }
@@ -100,7 +101,8 @@ uint64_t timeline_rows(const RunData& run) {
     rows += tables.waits.rows() + tables.allocations.rows() + tables.api_calls.rows() +
             tables.scopes.rows() + tables.markers.rows() + tables.counters.rows() +
             tables.device_metrics.rows() + tables.host_metrics.rows();
-    for (const format::Kind kind : {format::Kind::WarpSpan, format::Kind::Coverage}) {
+    for (const format::Kind kind :
+         {format::Kind::WarpSpan, format::Kind::PmSample, format::Kind::Coverage}) {
       if (const format::Batch* others = rows_of(tables, kind)) rows += others->rows();
     }
   }

@@ -135,6 +135,8 @@ SessionData first_session() {
   session.counter("tokens", 100, 1);
   session.counter("tokens", 200, kLate);
   session.metric("gpu_utilization_pct", 0, 150, 97);
+  session.pm_sample("dram__bytes.sum", 10'200, 100, 12, {.exponent = 3});
+  session.pm_sample("dram__bytes.sum", 10'100, 100, 3, {.exponent = -1});
   session.metric("cpu_utilization_pct", -1, 160, 12);
   session.metric("core_busy_pct", -1, 160, 50, 1);
   SessionData data = session.finish();

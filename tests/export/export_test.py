@@ -73,7 +73,9 @@ class Perfetto:
         event = packet.track_event
         track = self.tracks[state["defaults"].track_event_defaults.track_uuid]
         if event.type == event.TYPE_COUNTER:
-            self.counters.append((track.name, time, event.counter_value))
+            is_real = event.HasField("double_counter_value")
+            value = event.double_counter_value if is_real else event.counter_value
+            self.counters.append((track.name, time, value))
             return
         if event.type == event.TYPE_SLICE_END:
             state["open"].pop()["end"] = time
@@ -253,6 +255,8 @@ class Exports(unittest.TestCase):
                 ("tokens", 100, 1),
                 ("tokens", 200, LATE),
                 ("gpu_utilization_pct", 150, 97),
+                ("dram__bytes.sum", 10_100, 0.3),
+                ("dram__bytes.sum", 10_200, 12_000),
                 ("cpu_utilization_pct", 160, 12),
                 ("core_busy_pct 1", 160, 50),
             ],
@@ -288,6 +292,14 @@ class Exports(unittest.TestCase):
         self.assertEqual(names[(hard["pid"], hard["tid"])], "stream 7")
         counters = [e for e in events if e["ph"] == "C" and e["name"] == "tokens"]
         self.assertEqual([e["args"]["value"] for e in counters], [1, LATE])
+        counters = [e for e in events if e["ph"] == "C" and e["name"] == "dram__bytes.sum"]
+        self.assertEqual(
+            [(e["ts"], e["pid"], e["args"]["value"]) for e in counters],
+            [
+                (Decimal("10.100"), hard["pid"], Decimal("0.3")),
+                (Decimal("10.200"), hard["pid"], Decimal(12_000)),
+            ],
+        )
         self.check_no_overlap([e for e in events if e["ph"] == "X"])
 
     def check_no_overlap(self, slices):
@@ -408,7 +420,7 @@ class Exports(unittest.TestCase):
                 f"{name}.csv"
                 for name in (
                     "api counters device_metrics graphs host_metrics kernels markers memcpy memory "
-                    "memset scopes sync warp_span"
+                    "memset pm_sample scopes sync warp_span"
                 ).split()
             ],
         )
