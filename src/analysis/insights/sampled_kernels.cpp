@@ -67,7 +67,8 @@ std::vector<SampledKernel> sampled_kernels(const SessionView& view) {
       if (longest.launches > 0) kernel.longest_row = longest.longest_row;
       kernel.share = kernel.time_ns / static_cast<double>(view.wall_ns);
     }
-    kernel.name = symbols::demangle(view.tables.name(static_cast<uint32_t>(name)));
+    kernel.function = view.tables.name(static_cast<uint32_t>(name));
+    kernel.name = symbols::demangle(kernel.function);
     kernel.label = short_kernel_name(kernel.name);
     kernels.push_back(std::move(kernel));
   }

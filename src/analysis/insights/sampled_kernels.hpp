@@ -16,8 +16,9 @@
 namespace gpufl::analysis {
 
 struct SampledKernel {
-  std::string name;   // demangled, whole
-  std::string label;  // short
+  std::string function;  // as the log has it
+  std::string name;      // demangled, whole
+  std::string label;     // short
   // Of all its launches on the GPU on which they take longest; 0 and -1: they were not recorded.
   double time_ns = 0;
   int64_t device = -1;

@@ -11,6 +11,7 @@
 
 #include "analysis/code/stall_reasons.hpp"
 #include "analysis/figures/missing.hpp"
+#include "analysis/insights/counted_places.hpp"
 #include "analysis/insights/kernel_use.hpp"
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/sampled_kernels.hpp"
@@ -30,6 +31,14 @@ void describe(const SampledKernel& kernel, const SessionView& view, Insight& ins
   if (kernel.device >= 0) evidence.device = kernel.device;
   if (kernel.longest_row) add_launch(view, *kernel.longest_row, evidence);
   insight.evidence.push_back(std::move(evidence));
+}
+
+// The line that it happens at most.
+void add_place(CountedPlaces& places, const SampledKernel& kernel, CountedPlaces::Amount amount,
+               CountedPlaces::Words words, Insight& insight) {
+  if (auto evidence = places.most(kernel, amount, words)) {
+    insight.evidence.push_back(std::move(*evidence));
+  }
 }
 
 // `wasted`: the share of what those waited for that was needless; `waiting`: none where the kernel
@@ -96,6 +105,7 @@ void find_warp_stalls(const SessionView& view, std::vector<Insight>& found) {
 void find_thread_divergence(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.thread_divergence;
   constexpr double kWarpThreads = 32;
+  CountedPlaces places(view);
   for (const SampledKernel& kernel : sampled_kernels(view)) {
     const auto warps = kernel.counter("smsp__sass_inst_executed");
     const auto threads = kernel.counter("smsp__sass_thread_inst_executed");
@@ -118,12 +128,19 @@ void find_thread_divergence(const SessionView& view, std::vector<Insight>& found
         "Let threads of a warp take the same branch: sort or group similar work, make loop counts "
         "equal, use predication for short branches.";
     describe(kernel, view, insight);
+    add_place(
+        places, kernel, [](const InstructionCounts& counts) { return counts.idle_threads(); },
+        [](const InstructionCounts& counts) {
+          return fmt::format("{:.1f} of 32 threads active", counts.active_threads().value_or(0));
+        },
+        insight);
     found.push_back(std::move(insight));
   }
 }
 
 void find_uncoalesced_access(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.uncoalesced_access;
+  CountedPlaces places(view);
   for (const SampledKernel& kernel : sampled_kernels(view)) {
     const auto moved = kernel.counter("smsp__sass_sectors_mem_global");
     const auto needed = kernel.counter("smsp__sass_sectors_mem_global_ideal");
@@ -144,12 +161,19 @@ void find_uncoalesced_access(const SessionView& view, std::vector<Insight>& foun
         "Let neighbouring threads read neighbouring addresses: change the layout (a struct of "
         "arrays) or the order of loops, or go through shared memory.";
     describe(kernel, view, insight);
+    add_place(
+        places, kernel, [](const InstructionCounts& counts) { return counts.excess_sectors(); },
+        [](const InstructionCounts& counts) {
+          return fmt::format("{:.1f} times the sectors needed", counts.sector_factor().value_or(0));
+        },
+        insight);
     found.push_back(std::move(insight));
   }
 }
 
 void find_bank_conflicts(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.bank_conflicts;
+  CountedPlaces places(view);
   for (const SampledKernel& kernel : sampled_kernels(view)) {
     const auto taken = kernel.counter("smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared");
     const auto needed = kernel.counter("smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal");
@@ -168,6 +192,12 @@ void find_bank_conflicts(const SessionView& view, std::vector<Insight>& found) {
     insight.advice =
         "Pad or swizzle arrays in shared memory, so that threads of a warp use different banks.";
     describe(kernel, view, insight);
+    add_place(
+        places, kernel, [](const InstructionCounts& counts) { return counts.excess_passes(); },
+        [](const InstructionCounts& counts) {
+          return fmt::format("{:.1f} times the passes needed", counts.shared_factor().value_or(0));
+        },
+        insight);
     found.push_back(std::move(insight));
   }
 }

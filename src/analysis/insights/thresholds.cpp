@@ -66,6 +66,8 @@ constexpr ThresholdName kNames[] = {
      [](Thresholds& t) -> double& { return t.register_spill.min_bytes; }},
     {"register_spill.min_share",
      [](Thresholds& t) -> double& { return t.register_spill.min_share; }},
+    {"register_spill.min_sector_share",
+     [](Thresholds& t) -> double& { return t.register_spill.min_sector_share; }},
     {"tail_effect.min_idle_share",
      [](Thresholds& t) -> double& { return t.tail_effect.min_idle_share; }},
     {"tail_effect.min_share", [](Thresholds& t) -> double& { return t.tail_effect.min_share; }},

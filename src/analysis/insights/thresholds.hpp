@@ -52,7 +52,7 @@ struct Thresholds {
     double max_occupancy = 0.25, target_occupancy = 0.5, min_share = 0.05;
   } low_occupancy;
   struct {
-    double min_bytes = 16, min_share = 0.02;
+    double min_bytes = 16, min_share = 0.02, min_sector_share = 0.05;
   } register_spill;
   struct {
     double min_idle_share = 0.2, min_share = 0.02;
