@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program counted itself, how fast it grew, and counters of kernels where there are any.
+// What the program counted itself, how fast it grew, and hardware counters of kernels, of ranges and
+// over time where there are any.
 import { useMemo } from "react";
 import { useSection } from "../../api/hooks";
-import type { Counter, SampledKernel } from "../../api/types";
+import type { CountedRange, Counter, SampledCounter, SampledKernel } from "../../api/types";
 import { setViewParameters, useViewParameter } from "../../base/address";
-import { count, plain, plural, UNKNOWN } from "../../base/format";
+import { count, isUnknown, plain, plural, UNKNOWN } from "../../base/format";
 import { Chart } from "../../widgets/chart";
 import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
 import { type ChartCursor, CursorBar, useCursor } from "../cursor";
 import { sessionAddress } from "../session_frame";
-import { type KernelCounter, kernelCounters, rateColumns } from "./rates";
+import {
+  type KernelCounter,
+  kernelCounters,
+  type RangeCounter,
+  rangeCounters,
+  rateColumns,
+  seriesColumns,
+} from "./rates";
+import { RooflinePanel } from "./roofline";
 import { RooflineLesson } from "./roofline_lesson";
 import "./counters.css";
 
@@ -66,6 +75,25 @@ const KERNEL_COLUMNS: Column<KernelCounter>[] = [
     title: "Value",
     value: ({ value }) => value,
     cell: ({ value }) => count(value),
+    isNumber: true,
+  },
+];
+
+const RANGE_COLUMNS: Column<RangeCounter>[] = [
+  { key: "range", title: "Range", value: ({ range }) => range, width: "minmax(160px, 2fr)" },
+  { key: "metric", title: "Metric", value: ({ metric }) => metric, width: "minmax(240px, 3fr)" },
+  ...(["mean", "min", "max"] as const).map((key) => ({
+    key,
+    title: { mean: "Mean", min: "Least", max: "Most" }[key],
+    value: (counter: RangeCounter) => counter[key],
+    cell: (counter: RangeCounter) => plain(counter[key], 6),
+    isNumber: true,
+  })),
+  {
+    key: "count",
+    title: "Counted",
+    value: ({ count: times }) => times,
+    cell: ({ count: times }) => count(times),
     isNumber: true,
   },
 ];
@@ -147,13 +175,7 @@ function UserCounters({ session, counters }: { session: string; counters: Counte
 
 function CountersOfKernels({ session, samples }: { session: string; samples: SampledKernel[] }) {
   const rows = useMemo(() => kernelCounters(samples), [samples]);
-  if (rows.length === 0) {
-    return (
-      <Panel title="Roofline" note="whether memory or arithmetic limits a kernel">
-        <RooflineLesson />
-      </Panel>
-    );
-  }
+  if (rows.length === 0) return null;
   return (
     <Panel title="Hardware counters of kernels" note="click one for the kernel">
       <DataTable
@@ -170,13 +192,90 @@ function CountersOfKernels({ session, samples }: { session: string; samples: Sam
   );
 }
 
+function CountersOfRanges({ ranges }: { ranges: CountedRange[] }) {
+  const rows = useMemo(() => rangeCounters(ranges), [ranges]);
+  if (rows.length === 0) return null;
+  return (
+    <Panel title="Hardware counters of ranges" note="of one run of each range">
+      <DataTable
+        rows={rows}
+        columns={RANGE_COLUMNS}
+        rowKey={({ device, range, metric }) => `${device} ${range} ${metric}`}
+        name="range-counters"
+        sortedBy="range"
+      />
+    </Panel>
+  );
+}
+
+function SampledChart({ counter, shared }: { counter: SampledCounter; shared: ChartCursor }) {
+  const { x, series } = useMemo(() => {
+    const { x: times, mean, low, high } = seriesColumns(counter.series);
+    return { x: times, series: [{ label: counter.metric, values: mean, low, high }] };
+  }, [counter]);
+  return (
+    <Chart
+      title={`GPU ${counter.device}: ${counter.metric}`}
+      x={x}
+      series={series}
+      format={plain}
+      height={128}
+      {...shared}
+      note={<span className="num">{plural(counter.values.count, "sample")}</span>}
+    />
+  );
+}
+
+function CountersOverTime(props: { session: string; counters: SampledCounter[] }) {
+  const { session, counters } = props;
+  const cursor = useCursor(session);
+  if (counters.length === 0) return null;
+  const around = AROUND_STEPS * Math.max(...counters.map(({ series }) => series.step_ns));
+  return (
+    <>
+      <CursorBar session={session} cursor={cursor} around={around} />
+      <Panel title="Hardware counters over time">
+        <div className="counter-charts">
+          {counters.map((counter) => (
+            <SampledChart
+              key={`${counter.device} ${counter.metric}`}
+              counter={counter}
+              shared={cursor.chart}
+            />
+          ))}
+        </div>
+      </Panel>
+    </>
+  );
+}
+
 export default function CountersPage({ session }: { session: string }) {
   const counters = useSection(session, "counters");
   const samples = useSection(session, "samples");
+  const roofline = useSection(session, "roofline");
+  const ranges = useSection(session, "ranges");
+  const sampled = useSection(session, "sampled_counters");
   return (
     <>
       <Ready of={counters} rows={6}>
         {(data) => <UserCounters session={session} counters={data} />}
+      </Ready>
+      <Ready of={roofline} rows={3}>
+        {(data) =>
+          isUnknown(data) ? (
+            <Panel title="Roofline" note="whether memory or arithmetic limits a kernel">
+              <RooflineLesson why={data.unknown} />
+            </Panel>
+          ) : (
+            <RooflinePanel roofline={data} />
+          )
+        }
+      </Ready>
+      <Ready of={ranges} rows={3}>
+        {(data) => <CountersOfRanges ranges={data} />}
+      </Ready>
+      <Ready of={sampled} rows={3}>
+        {(data) => <CountersOverTime session={session} counters={data} />}
       </Ready>
       <Ready of={samples} rows={3}>
         {(data) => <CountersOfKernels session={session} samples={data} />}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "vitest";
-import { kernelCounters, rateColumns } from "./rates";
+import { kernelCounters, rangeCounters, rateColumns } from "./rates";
 
 it("draws a rate in the middle of the time that it is of", () => {
   const rate = { step_ns: 10, points: [[100, 1, 2, 3] as [number, number, number, number]] };
@@ -26,5 +26,16 @@ it("lists each counter of each kernel", () => {
   ).toEqual([
     ["a", "hits", 4],
     ["a", "misses", 5],
+  ]);
+});
+
+it("lists each metric of each range", () => {
+  const values = { count: 2, total: 6, min: 2, max: 4, mean: 3 };
+  const ranges = [
+    { label: "a", name: "a()", device: 0, counters: [{ metric: "dram__bytes.sum", values }] },
+    { label: "b", name: "b", device: 0, counters: [] },
+  ];
+  expect(rangeCounters(ranges)).toEqual([
+    { range: "a", device: 0, metric: "dram__bytes.sum", mean: 3, min: 2, max: 4, count: 2 },
   ]);
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters that the program keeps, and those of kernels that an engine counted.
-import type { Counter, SampledKernel } from "../../api/types";
+import type { CountedRange, Counter, SampledCounter, SampledKernel } from "../../api/types";
 
 export interface RateColumns {
   x: number[];
@@ -10,7 +10,11 @@ export interface RateColumns {
 }
 
 // A point is the start of its part of the time; what it says holds for all of that.
-export function rateColumns({ rate: { step_ns, points } }: Counter): RateColumns {
+export function rateColumns({ rate }: Counter): RateColumns {
+  return seriesColumns(rate);
+}
+
+export function seriesColumns({ step_ns, points }: SampledCounter["series"]): RateColumns {
   return {
     x: points.map(([time]) => time + step_ns / 2),
     low: points.map(([, low]) => low),
@@ -35,5 +39,26 @@ export function kernelCounters(samples: SampledKernel[]): KernelCounter[] {
       counter,
       value,
     })),
+  );
+}
+
+export interface RangeCounter {
+  range: string;
+  device: number;
+  metric: string;
+  mean: number;
+  min: number;
+  max: number;
+  count: number;
+}
+
+// One row for each range and metric.
+export function rangeCounters(ranges: CountedRange[]): RangeCounter[] {
+  return ranges.flatMap(({ label, device, counters }) =>
+    counters.flatMap(({ metric, values: { count, mean, min, max } }) =>
+      mean === undefined || min === undefined || max === undefined
+        ? []
+        : [{ range: label, device, metric, mean, min, max, count }],
+    ),
   );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a roofline shows and how to read it, where no engine counted operations and bytes. A drawing
+// What a roofline shows and how to read it, where operations and bytes were not counted. A drawing
 // without numbers: there are none.
 
 const SKETCH = {
@@ -47,12 +47,13 @@ function Sketch() {
   );
 }
 
-export function RooflineLesson() {
+// `why`: what is missing in this session.
+export function RooflineLesson({ why }: { why: string }) {
   return (
     <div className="roofline-lesson">
       <Sketch />
       <div>
-        <h3>No engine counted operations or bytes in this session</h3>
+        <h3>No roofline: {why}</h3>
         <p>
           With both, each kernel is a dot under the roof, and the roof above it is what limits it:
         </p>
