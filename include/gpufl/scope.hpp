@@ -48,6 +48,8 @@ GPUFL_API extern std::atomic<uint32_t> active_session;
 GPUFL_API uint64_t begin_scope(std::string_view name, std::string_view tag,
                                ScopeMeta meta) noexcept;
 GPUFL_API void end_scope(uint64_t scope) noexcept;
+// The body of a benchmark scope of that name is about to run again.
+GPUFL_API void next_iteration(uint64_t scope, std::string_view name) noexcept;
 #endif
 
 }  // namespace detail
@@ -69,6 +71,13 @@ class ScopedMonitor {
   explicit ScopedMonitor(std::string_view, std::string_view = {}, ScopeMeta = {}) noexcept {}
   ~ScopedMonitor() {}
 #endif
+  // Of a benchmark: what ran so far was an iteration, and another one follows. `name` is the
+  // scope's.
+  void nextIteration([[maybe_unused]] std::string_view name) noexcept {
+#ifndef GPUFL_COMPILED_OUT
+    if (scope_ != 0) detail::next_iteration(scope_, name);
+#endif
+  }
   ScopedMonitor(std::string_view name, ScopeMeta meta) noexcept : ScopedMonitor(name, {}, meta) {}
 
   ScopedMonitor(const ScopedMonitor&) = delete;
@@ -107,7 +116,10 @@ class Bench {
       for (uint32_t i = 0; i < meta_.warmup; ++i) body();
     }
     ScopedMonitor scope(name_, meta_);
-    for (uint32_t i = 0; i < meta_.repeat; ++i) body();
+    for (uint32_t i = 0; i < meta_.repeat; ++i) {
+      if (i > 0) scope.nextIteration(name_);
+      body();
+    }
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <gpufl/scope.hpp>
 
+#include "backend/scope_stops.hpp"
 #include "base/thread_rings.hpp"
 
 namespace gpufl::detail {
@@ -26,6 +27,7 @@ constinit std::atomic<bool> g_attached{false};
 constinit std::atomic<uint32_t> g_last_session{0};
 constinit std::atomic<const ForeignRecorder*> g_foreign{nullptr};
 constinit std::atomic<ForeignBegin> g_foreign_deep{nullptr};
+constinit std::atomic<ForeignIteration> g_foreign_iteration{nullptr};
 // As active_session: scopes are another copy's. No session's number, and never in a token.
 constexpr uint32_t kForeign = 0x10000;
 
@@ -59,8 +61,10 @@ void release() {
   g_attached.store(false, std::memory_order_release);
 }
 
-void forward_to(const ForeignRecorder* other, ForeignBegin begin_deep) {
+void forward_to(const ForeignRecorder* other, ForeignBegin begin_deep,
+                ForeignIteration next_iteration) {
   if (other != nullptr) {
+    g_foreign_iteration.store(next_iteration, std::memory_order_release);
     g_foreign_deep.store(begin_deep != nullptr ? begin_deep : other->begin_scope,
                          std::memory_order_release);
     g_foreign.store(other, std::memory_order_release);
@@ -105,6 +109,7 @@ void after_fork_in_child() {
   active_session.store(0, std::memory_order_relaxed);
   g_attached.store(false, std::memory_order_relaxed);
   Rings::after_fork_in_child();
+  backend::ScopeStops::instance().after_fork_in_child();
 }
 
 }  // namespace gpufl::capture::scope_recorder
@@ -114,6 +119,12 @@ namespace gpufl::detail {
 using capture::ScopeEvent;
 using capture::ScopeRing;
 using capture::ScopeToken;
+
+namespace {
+
+backend::ScopeStops& stops() { return backend::ScopeStops::instance(); }
+
+}  // namespace
 
 uint64_t begin_scope(std::string_view name, std::string_view tag, ScopeMeta meta) noexcept {
   namespace recorder = capture::scope_recorder;
@@ -127,6 +138,7 @@ uint64_t begin_scope(std::string_view name, std::string_view tag, ScopeMeta meta
   }
   ScopeRing* ring = recorder::Rings::of_thread(session);
   if (ring == nullptr) return 0;
+  const bool has_range = stops().is_listening() && stops().before_begin(name);
   ring->enter();
   session = active_session.load(std::memory_order_acquire);  // again: see forget_names()
   uint64_t scope = 0;
@@ -136,7 +148,22 @@ uint64_t begin_scope(std::string_view name, std::string_view tag, ScopeMeta meta
     scope = ring->begin(session, name_id, tag_id, meta.repeat, meta.warmup).bits;
   }
   ring->leave();
+  if (has_range) stops().begun(scope, ring->thread_id());
   return scope;
+}
+
+void next_iteration(uint64_t scope, std::string_view name) noexcept {
+  namespace recorder = capture::scope_recorder;
+  const uint32_t session = active_session.load(std::memory_order_acquire);
+  if (session == recorder::kForeign) {
+    const auto next = recorder::g_foreign_iteration.load(std::memory_order_acquire);
+    if (next != nullptr) next(scope, name.data(), name.size());
+    return;
+  }
+  if (!stops().is_listening() || session != ScopeToken{scope}.session()) return;
+  ScopeRing* const ring = recorder::Rings::of_thread(session);
+  stops().ended(scope);
+  if (ring != nullptr && stops().before_begin(name)) stops().begun(scope, ring->thread_id());
 }
 
 void end_scope(uint64_t scope) noexcept {
@@ -149,6 +176,7 @@ void end_scope(uint64_t scope) noexcept {
   if (session != token.session()) return;
   ScopeRing* ring = recorder::Rings::of_thread(session);
   if (ring != nullptr) ring->end(session, token);
+  if (stops().is_listening()) stops().ended(scope);
 }
 
 }  // namespace gpufl::detail

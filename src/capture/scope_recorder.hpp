@@ -43,10 +43,12 @@ struct ForeignRecorder {
   ForeignBegin begin_scope;
   void (*end_scope)(uint64_t scope);
 };
+using ForeignIteration = void (*)(uint64_t scope, const char* name, size_t name_size);
 // From here on scopes are recorded there, as long as no session of this copy records; null: no
-// more. `other` stays for good. `begin_deep` begins one that is marked deep; null: that copy knows
-// no such scopes.
-void forward_to(const ForeignRecorder* other, ForeignBegin begin_deep = nullptr);
+// more. `other` stays for good. `begin_deep` begins one that is marked deep, and `next_iteration`
+// tells of iterations; null: that copy knows no such scopes, or no iterations.
+void forward_to(const ForeignRecorder* other, ForeignBegin begin_deep = nullptr,
+                ForeignIteration next_iteration = nullptr);
 
 // Around fork(): `before` and `parent` on the forking thread, `child` in the child, where the
 // rings of threads that are not there become free.

@@ -58,6 +58,8 @@ constinit SessionTable gpufl_session_v1 = {
     .open_deep_window = nullptr,
     .close_deep_window = nullptr,
     .is_deep_window_open = nullptr,
+    .next_iteration = [](uint64_t scope, const char* name,
+                         size_t name_size) { detail::next_iteration(scope, {name, name_size}); },
 };
 
 // Name size, value size, type; name; value: the table's address, counted from the value's own, so
@@ -247,8 +249,9 @@ void release() {
 bool join(SessionTable* owner) {
   if (!owner->join(&gpufl_session_v1)) return false;
   g_joined.store(owner, std::memory_order_release);
-  capture::scope_recorder::forward_to(
-      &owner->scopes, takes_deep_scopes(*owner) ? owner->begin_deep_scope : nullptr);
+  capture::scope_recorder::forward_to(&owner->scopes,
+                                      takes_deep_scopes(*owner) ? owner->begin_deep_scope : nullptr,
+                                      takes_iterations(*owner) ? owner->next_iteration : nullptr);
   return true;
 }
 

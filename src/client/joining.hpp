@@ -67,6 +67,8 @@ struct SessionTable {
   bool (*open_deep_window)(const DeepWindowCall* call);
   void (*close_deep_window)();
   bool (*is_deep_window_open)();
+  // Likewise: another iteration of a benchmark scope.
+  capture::scope_recorder::ForeignIteration next_iteration;
 };
 
 // What the owner's side calls in the copy that has the session.
@@ -92,6 +94,9 @@ inline bool takes_deep_scopes(const SessionTable& table) {
 inline bool takes_deep_windows(const SessionTable& table) {
   return table.size >=
          offsetof(SessionTable, is_deep_window_open) + sizeof(table.is_deep_window_open);
+}
+inline bool takes_iterations(const SessionTable& table) {
+  return table.size >= offsetof(SessionTable, next_iteration) + sizeof(table.next_iteration);
 }
 // Before the first claim(); once.
 void set_up(const OwnerCalls& calls);
