@@ -68,6 +68,9 @@ struct InitOptions {
   // Of SassMetrics and Deep: what is counted by instruction. Names of metrics and of presets
   // (efficiency, execution, global, shared, branches), with commas between them.
   std::string sass_metrics = "efficiency";
+  // Of RangeProfiler: which hardware counters scopes get. Names of metrics and of presets
+  // (overview, occupancy, memory, tensor, throughput), with commas between them.
+  std::string range_metrics = "overview";
 
   // Deep windows: short stretches in which an engine above Trace is attached. deepWindow() opens
   // one, and so do these.

@@ -194,6 +194,13 @@ struct SassOptions {
   std::vector<std::string> metrics;  // by the vendor's names, and names of presets
 };
 
+// Hardware counters of the program's scopes, in the place of the kernels' records as well: beside
+// them, what takes the kernels' times would be counted too. Launches are counted.
+struct RangeOptions {
+  std::vector<std::string> metrics;  // likewise
+  int64_t least_ns = 2'000'000'000;  // for so long, scopes that are new are waited for
+};
+
 // What a tracer records beyond kernels and copies. What it points to outlives the tracer.
 struct TraceOptions {
   bool synchronization = true;       // waits of the host for the GPU
@@ -206,6 +213,7 @@ struct TraceOptions {
   bool code = false;                 // images of the code that ran (RowSink::keep_code)
   std::optional<PcSamplingOptions> pc_sampling{};  // none: no samples are taken
   std::optional<SassOptions> sass{};               // none: kernels are recorded
+  std::optional<RangeOptions> ranges{};            // likewise; never both
   StackRecorder* stacks = nullptr;                 // null: none
   CaptureGate* gate = nullptr;                     // null: everything is wanted
   OwnKernelListener* own_kernels = nullptr;        // set by the backend; null: nobody
@@ -215,6 +223,9 @@ struct TraceOptions {
   // Called when the vendor's driver has come up, possibly more than once, or is found to be up: an
   // exit handler that is registered then runs before the driver's own.
   void (*on_driver_up)() = nullptr;
+
+  // Counters are in the place of the kernels' records.
+  bool counts() const { return sass.has_value() || ranges.has_value(); }
 };
 
 // A part of tracing that had to be left out; the rest runs.
@@ -253,8 +264,8 @@ struct TraceStatus {
   uint64_t pending_count = 0;
   std::vector<PendingCall> pending;          // the oldest of them, at most 64
   std::optional<SamplingStatus> sampling{};  // none: no samples were asked for
-  std::string
-      counting{};  // "counting", or why there are no counters by instruction; empty: not asked
+  // "counting", "counted" once all is, or why there are no counters; empty: none were asked for.
+  std::string counting{};
 };
 
 // GPU activity. A round of the collector's thread, every few tens of milliseconds, has three steps:
@@ -321,9 +332,14 @@ class Backend {
   virtual Availability counting_available() {
     return {false, "not_supported", "this backend does not count by instruction", ""};
   }
-  // Both again, asked of every GPU: may start the vendor's runtime, so for `gpufl doctor` alone.
+  // Likewise, whether hardware counters by scope can be had.
+  virtual Availability ranging_available() {
+    return {false, "not_supported", "this backend has no hardware counters by scope", ""};
+  }
+  // These again, asked of every GPU: may start the vendor's runtime, so for `gpufl doctor` alone.
   virtual Availability ask_sampling() { return sampling_available(); }
   virtual Availability ask_counting() { return counting_available(); }
+  virtual Availability ask_ranging() { return ranging_available(); }
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
   virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;
   // From the memory of the GPU that is current on the calling thread; waits for the copy.

@@ -34,6 +34,7 @@ struct Diagnosis {
   Availability trace;
   Availability sampling;  // what PcSampling needs beside it
   Availability counting;  // what SassMetrics needs
+  Availability ranging;   // what RangeProfiler needs
 };
 
 // `root` stands before /proc, /dev, /usr and every folder searched: a test's own, or empty.

@@ -132,6 +132,7 @@ Diagnosis diagnose(const std::string& root) {
       diagnosis.trace = backend ? backend->trace_available() : health;
       diagnosis.sampling = diagnosis.trace.available ? backend->ask_sampling() : diagnosis.trace;
       diagnosis.counting = diagnosis.trace.available ? backend->ask_counting() : diagnosis.trace;
+      diagnosis.ranging = diagnosis.trace.available ? backend->ask_ranging() : diagnosis.trace;
       diagnosis.health = health;
     }
     if (vendor.probe != nullptr) vendor.probe(root, health, diagnosis.findings);

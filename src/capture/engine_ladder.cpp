@@ -37,18 +37,24 @@ bool takes_samples(std::string_view asked) {
   return asked == kSamplingEngine || asked == kDeepEngine;
 }
 
-bool counts_instructions(std::string_view asked) {
-  return asked == kSassEngine || asked == kDeepEngine;
+std::string_view counting_engine(std::string_view asked) {
+  if (asked == kDeepEngine) return kSassEngine;
+  return format::replaces_records(asked) ? asked : std::string_view();
 }
 
 std::string_view base_engine(std::string_view engine) {
   return takes_samples(engine) ? kSamplingEngine : kTraceEngine;
 }
 
+std::string_view first_engine(std::string_view engine) {
+  return engine == kRangeEngine ? engine : base_engine(engine);
+}
+
 backend::TraceOptions phase_options(const backend::TraceOptions& options, std::string_view engine) {
   backend::TraceOptions its = options;
   if (engine != kSamplingEngine) its.pc_sampling.reset();
   if (engine != kSassEngine) its.sass.reset();
+  if (engine != kRangeEngine) its.ranges.reset();
   return its;
 }
 
@@ -72,7 +78,7 @@ format::Capability choose_engine(std::string_view asked, const EngineSupport& su
             "this version does not have that engine; it falls back to " + std::string(here),
             {}});
     }
-    if (counts_instructions(note.got) && !support.counting.available) {
+    if (!counting_engine(note.got).empty() && !support.counting.available) {
       fall(note, base_engine(note.got), support.counting);
     }
     if (takes_samples(note.got) && !support.sampling.available) {
@@ -95,18 +101,25 @@ std::vector<format::Capability> unserved_features(std::string_view engine,
       continue;
     }
     if (feature == "sass_metrics") {
-      if (counts_instructions(engine)) continue;
+      if (counting_engine(engine) == kSassEngine) continue;
       notes.push_back({feature, "on", "off", "engine_too_low",
                        "the engine " + std::string(engine) + " does not count by instruction",
                        "choose the engine SassMetrics"});
       continue;
     }
+    if (feature == "range_metrics") {
+      if (engine == kRangeEngine) continue;
+      notes.push_back({feature, "on", "off", "engine_too_low",
+                       "the engine " + std::string(engine) + " has no hardware counters by scope",
+                       "choose the engine RangeProfiler"});
+      continue;
+    }
     if (feature.starts_with("deep_")) {
-      if (takes_samples(engine) || counts_instructions(engine)) continue;
+      if (takes_samples(engine) || !counting_engine(engine).empty()) continue;
       notes.push_back(
           {feature, "on", "off", "engine_too_low",
            "the engine " + std::string(engine) + " has nothing to attach in a deep window",
-           "choose the engine PcSampling, SassMetrics or Deep"});
+           "choose the engine PcSampling, SassMetrics, RangeProfiler or Deep"});
       continue;
     }
     if (engine != kMonitorEngine) continue;

@@ -15,11 +15,12 @@ namespace gpufl::capture {
 
 using format::kDeepEngine;
 using format::kMonitorEngine;
+using format::kRangeEngine;
 using format::kSamplingEngine;
 using format::kSassEngine;
 using format::kTraceEngine;
 
-// Whether tracing can be had, sampling beside it, and counters by instruction in turns with it.
+// Whether tracing can be had, sampling beside it, and the engine's counters in turns with it.
 struct EngineSupport {
   backend::Availability trace, sampling, counting;
 };
@@ -32,13 +33,15 @@ inline EngineSupport everything_supported() {
 format::Capability choose_engine(std::string_view asked, const EngineSupport& support,
                                  std::string_view backend = {});
 
-// Whether `asked`, or what it falls to in this version, samples the program counter, and whether it
-// counts by instruction.
+// Whether `asked`, or what it falls to in this version, samples the program counter, and which
+// engine of its turns has counters in the place of records; empty: none.
 bool takes_samples(std::string_view asked);
-bool counts_instructions(std::string_view asked);
+std::string_view counting_engine(std::string_view asked);
 
 // Of an engine that takes turns with another one, what a phase is to be of most of the time.
 std::string_view base_engine(std::string_view engine);
+// And what the session's first one is to be: hardware counters need nothing to have run before.
+std::string_view first_engine(std::string_view engine);
 // `options` as a phase of that engine has them.
 backend::TraceOptions phase_options(const backend::TraceOptions& options, std::string_view engine);
 

@@ -22,26 +22,28 @@ TEST(EngineLadder, WhatIsThereRuns) {
   EXPECT_EQ(choose_engine("Trace", kTraceable).got, "Trace");
   EXPECT_EQ(choose_engine("Trace", kNotSampled).got, "Trace");
   EXPECT_EQ(choose_engine("Trace", kNotSampled).reason, "");
-  for (const char* asked : {"PcSampling", "SassMetrics", "Deep"}) {
+  for (const char* asked : {"PcSampling", "SassMetrics", "RangeProfiler", "Deep"}) {
     EXPECT_EQ(choose_engine(asked, kTraceable).got, asked);
     EXPECT_EQ(choose_engine(asked, kTraceable).reason, "");
   }
 }
 
 TEST(EngineLadder, WhatIsNotHereFallsToWhatCostsLess) {
-  for (const char* asked : {"RangeProfiler", "PmSampling", "RangeProfilerKernelReplay"}) {
+  for (const char* asked : {"PmSampling", "RangeProfilerKernelReplay"}) {
     const format::Capability choice = choose_engine(asked, kTraceable);
     EXPECT_EQ(choice.got, "Trace") << asked;
     EXPECT_EQ(choice.asked, asked);
     EXPECT_EQ(choice.reason, "not_in_this_version");
     EXPECT_FALSE(takes_samples(asked));
-    EXPECT_FALSE(counts_instructions(asked));
+    EXPECT_EQ(counting_engine(asked), "");
   }
 }
 
 TEST(EngineLadder, WithoutCountersFallsToWhatIsRecordedBetweenThem) {
   EXPECT_EQ(choose_engine("SassMetrics", kNotCounted).got, "Trace");
   EXPECT_EQ(choose_engine("SassMetrics", kNotCounted).reason, "cupti_too_old");
+  EXPECT_EQ(choose_engine("RangeProfiler", kNotCounted).got, "Trace");
+  EXPECT_EQ(choose_engine("RangeProfiler", kNotCounted).reason, "cupti_too_old");
   EXPECT_EQ(choose_engine("Deep", kNotCounted).got, "PcSampling");
   EXPECT_EQ(choose_engine("Deep", kNotCounted).detail, "no SASS metrics");
   EXPECT_EQ(choose_engine("PcSampling", kNotCounted).got, "PcSampling");
@@ -51,10 +53,18 @@ TEST(EngineLadder, APhaseHasTheOptionsOfItsEngineAlone) {
   backend::TraceOptions options;
   options.pc_sampling.emplace();
   options.sass.emplace();
+  options.ranges.emplace();
   const auto of = [&](std::string_view engine) { return phase_options(options, engine); };
   EXPECT_TRUE(of("PcSampling").pc_sampling && !of("PcSampling").sass);
   EXPECT_TRUE(of("SassMetrics").sass && !of("SassMetrics").pc_sampling);
-  EXPECT_FALSE(of("Trace").sass || of("Trace").pc_sampling);
+  EXPECT_TRUE(of("RangeProfiler").ranges && !of("RangeProfiler").sass);
+  EXPECT_FALSE(of("SassMetrics").ranges || of("PcSampling").ranges);
+  EXPECT_FALSE(of("Trace").counts() || of("Trace").pc_sampling);
+  EXPECT_EQ(base_engine("RangeProfiler"), "Trace");
+  EXPECT_EQ(first_engine("RangeProfiler"), "RangeProfiler");
+  EXPECT_EQ(first_engine("Deep"), "PcSampling");
+  EXPECT_EQ(counting_engine("RangeProfiler"), "RangeProfiler");
+  EXPECT_EQ(counting_engine("Deep"), "SassMetrics");
   EXPECT_EQ(base_engine("SassMetrics"), "Trace");
   EXPECT_EQ(base_engine("Deep"), "PcSampling");
 }
@@ -101,6 +111,9 @@ TEST(EngineLadder, FeaturesAskedForByHandAreNoted) {
   EXPECT_EQ(unserved_features("Trace", {"pc_sampling_period"}).size(), 1u);
   EXPECT_TRUE(unserved_features("PcSampling", {"pc_sampling_period"}).empty());
   EXPECT_EQ(unserved_features("PcSampling", {"sass_metrics"}).size(), 1u);
+  EXPECT_EQ(unserved_features("RangeProfiler", {"sass_metrics"}).size(), 1u);
+  EXPECT_EQ(unserved_features("SassMetrics", {"range_metrics"}).size(), 1u);
+  EXPECT_TRUE(unserved_features("RangeProfiler", {"range_metrics", "deep_when"}).empty());
   EXPECT_TRUE(unserved_features("Deep", {"sass_metrics", "pc_sampling_period"}).empty());
 }
 

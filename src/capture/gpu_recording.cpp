@@ -153,10 +153,11 @@ std::optional<Phase> GpuRecording::end_phase(const std::optional<format::Ledger>
     phase.cost.running_ns = std::max<int64_t>(now.cost.running_ns - counted_.cost.running_ns, 0);
     phase.measure = format::CostMeasure::Calls;
     counted_ = now;
-    // No tracer could count by instruction: all recorded.
-    if (phase.engine == kSassEngine && !account->launches_counted) phase.engine = kTraceEngine;
+    // No tracer could count: all recorded.
+    if (format::replaces_records(phase.engine) && !account->launches_counted)
+      phase.engine = kTraceEngine;
   }
-  if (phase.engine == kSassEngine) {
+  if (format::replaces_records(phase.engine)) {
     phase.cost.running_ns = phase.attached_ns();
     phase.measure = format::CostMeasure::Unknown;  // by how much less than that is not known
   } else if (slowdown_) {

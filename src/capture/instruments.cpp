@@ -146,7 +146,7 @@ void open_engine(const SessionConfig& config, int64_t start_ns, BackendInstrumen
   if (config.engine != kMonitorEngine && !config.dormant) {
     const bool rests = config.deep_windows.is_only;
     opened = open_tracer(*one.backend, out.trace_options,
-                         rests ? kTraceEngine : base_engine(config.engine), start_ns);
+                         rests ? kTraceEngine : first_engine(config.engine), start_ns);
     if (!opened.tracer) one.refusal = opened.support.trace.reason;
   }
   format::Capability note = choose_engine(config.engine, opened.support, name);
@@ -200,6 +200,10 @@ OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions&
     opened.support.counting = backend.counting_available();
     if (!opened.support.counting.available) possible.sass.reset();
   }
+  if (options.ranges) {
+    opened.support.counting = backend.ranging_available();
+    if (!opened.support.counting.available) possible.ranges.reset();
+  }
   auto tracer = backend.make_tracer(possible);
   if (!tracer) {
     trace = {false, base::to_string(tracer.status().code()), tracer.status().message(), {}};
@@ -210,6 +214,7 @@ OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions&
   opened.tracer = std::move(*tracer);
   if (possible.pc_sampling) opened.engine = kSamplingEngine;
   if (possible.sass) opened.engine = kSassEngine;
+  if (possible.ranges) opened.engine = kRangeEngine;
   return opened;
 }
 

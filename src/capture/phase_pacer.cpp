@@ -43,7 +43,11 @@ PhasePacer::PhasePacer(const Parts& parts) : parts_(parts), is_paused_(parts.beg
   if (is_paused_) parts_.windows.refuse(DeepWindows::Refusal::Paused);
   if (const auto phase = parts.recording.phase()) {
     steps_.begin_phase(0, phase->begin_ns);
-    if (counts_instructions(parts.engine)) next_turn_ns_ = phase->begin_ns + before_counting_ns();
+    if (format::replaces_records(phase->engine)) {
+      engine_ = phase->engine;
+    } else if (may_count()) {
+      next_turn_ns_ = phase->begin_ns + before_counting_ns();
+    }
   }
 }
 
@@ -99,11 +103,12 @@ void PhasePacer::take_steps() {
 }
 
 void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
-  if (engine_ == kSassEngine && !std::exchange(has_counted_, true)) {  // or failed: not tried twice
+  const bool counts = format::replaces_records(engine_);
+  if (counts && !std::exchange(has_counted_, true)) {  // or failed: not tried twice
     why_not_counted_ = engine_trouble();
   }
   const bool is_long = now_ns - phase.begin_ns >= kLongestCounting_ns;
-  if (is_deep() && (engine_ != kSassEngine || !is_long)) return begin_deep(phase, now_ns);
+  if (is_deep() && (!counts || !is_long)) return begin_deep(phase, now_ns);
   if (phase.why == CoverageReason::DeepWindow) {
     end_window_phase(phase);
   } else if (budget_ && phase.why == CoverageReason::DeepScope) {
@@ -113,7 +118,7 @@ void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
   } else if (parts_.windows.is_only()) {
     wait_for_launches(now_ns);
   } else {
-    const bool takes_any = takes_samples(parts_.engine) || may_count() || engine_ == kSassEngine;
+    const bool takes_any = takes_samples(parts_.engine) || may_count() || counts;
     if (takes_any && is_turn_over(phase, now_ns)) {
       change_turns(CoverageReason::Schedule, next_engine());
     }
@@ -125,17 +130,20 @@ void PhasePacer::wait_for_launches(int64_t now_ns) {
   if (may_count() && launches() == 0) next_turn_ns_ = now_ns + before_counting_ns();
 }
 
-bool PhasePacer::may_count() const { return counts_instructions(parts_.engine) && !has_counted_; }
+bool PhasePacer::may_count() const {
+  return !counting_engine(parts_.engine).empty() && !has_counted_;
+}
 
 bool PhasePacer::is_counting() const {
   const auto traces = parts_.recording.traces();
-  return std::any_of(traces.begin(), traces.end(),
-                     [](const NamedTraceStatus& one) { return one.status.counting == "counting"; });
+  return std::any_of(traces.begin(), traces.end(), [](const NamedTraceStatus& one) {
+    return one.status.counting == "counting" || one.status.state == "waiting_for_cuda";
+  });
 }
 
 std::string_view PhasePacer::next_engine() const {
-  if (engine_ == kSassEngine) return base_engine(parts_.engine);
-  if (may_count()) return kSassEngine;
+  if (format::replaces_records(engine_)) return base_engine(parts_.engine);
+  if (may_count()) return counting_engine(parts_.engine);
   return engine_ == kSamplingEngine ? kTraceEngine : base_engine(parts_.engine);
 }
 
@@ -187,16 +195,17 @@ bool PhasePacer::is_phase_over(const Phase& phase, int64_t now_ns) {
   // Attaching for samples is dear: it was for nothing if there is no window at all.
   const bool awaits_window = phase.engine == kSamplingEngine && windows().taken == 0;
   if (awaits_window && attached_ns < OverheadBudget::kFirst_ns) return false;
-  if (phase.engine == kSassEngine && is_counting_over(phase, now_ns)) return true;
+  if (format::replaces_records(phase.engine) && is_counting_over(phase, now_ns)) return true;
   return budget_->is_over(now_ns, attached_ns, cost_so_far(phase, now_ns));
 }
 
 bool PhasePacer::is_counting_over(const Phase& phase, int64_t now_ns) const {
-  return !is_counting() || (now_ns - phase.begin_ns >= kCountingTurn_ns && launches() != 0);
+  const int64_t longest_ns = phase.engine == kSassEngine ? kCountingTurn_ns : kLongestCounting_ns;
+  return !is_counting() || (now_ns - phase.begin_ns >= longest_ns && launches() != 0);
 }
 
 bool PhasePacer::is_turn_over(const Phase& phase, int64_t now_ns) {
-  if (engine_ == kSassEngine) return is_counting_over(phase, now_ns);
+  if (format::replaces_records(engine_)) return is_counting_over(phase, now_ns);
   if (may_count()) {
     if (launches() == 0) next_turn_ns_ = now_ns + before_counting_ns();
     return now_ns >= next_turn_ns_;
@@ -208,7 +217,7 @@ bool PhasePacer::is_turn_over(const Phase& phase, int64_t now_ns) {
 
 PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
   const int64_t attached_ns = now_ns - phase.begin_ns;
-  if (phase.engine == kSassEngine) return {phase.cost.switching_ns, attached_ns};
+  if (format::replaces_records(phase.engine)) return {phase.cost.switching_ns, attached_ns};
   if (now_ns - counted_at_ns_ >= kCountEvery_ns) {
     const auto status = parts_.collector.status(kCollectorPatience);
     if (status) sampled_ = sampled_time(status->traces);
@@ -249,7 +258,7 @@ void PhasePacer::on_attached(const Awaited& awaited) {
     // Steps under counters tell nothing of what the rest costs: they are on neither side.
     constexpr int64_t kNever_ns = std::numeric_limits<int64_t>::max();
     steps_.begin_phase(awaited.asked_ns,
-                       phase->engine == kSassEngine ? kNever_ns : phase->begin_ns);
+                       format::replaces_records(phase->engine) ? kNever_ns : phase->begin_ns);
   }
 }
 
@@ -344,7 +353,7 @@ void PhasePacer::stay_attached(const backend::Availability& why) {
   next_turn_ns_ = std::numeric_limits<int64_t>::max();
   const auto phase = parts_.recording.phase();
   if (!phase || phase->engine == kTraceEngine) return;
-  const bool counts = phase->engine == kSassEngine;
+  const bool counts = format::replaces_records(phase->engine);
   if (parts_.recording.end_sampling()) {
     base::Json line = base::Json::object();
     line.set("name", counts ? "counting_ended" : "sampling_ended")

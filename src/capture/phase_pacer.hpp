@@ -26,9 +26,9 @@
 // - without one, for PC sampling, which slows launches down for as long as it is attached, and
 //   those of several threads most: after the first windows for some every few minutes, with records
 //   alone in between;
-// - and for counters by instruction, which stay zero beside records, slow kernels down most, and
-//   can be had once in a process: one turn of them, when the program has got going or in its first
-//   deep scope or window, between what the engine records otherwise.
+// - and for counters, which are wrong beside records: one turn of them, in which nothing else is
+//   recorded, between what the engine records otherwise. Counters by instruction can be had once in
+//   a process: when the program has got going, or in its first deep scope or window.
 // Deep scopes and deep windows are recorded whatever the budget says, in phases of their own. Where
 // the engine is for windows only, all else is recorded as Trace does. What is asked for by hand
 // goes first: nothing is attached between pause() and resume(). Borrows what it is given.
@@ -46,9 +46,11 @@ class PhasePacer {
   static constexpr int64_t kBetweenTurns_ns = 50'000'000'000;
   static constexpr int64_t kBetweenOverlappingTurns_ns = 300'000'000'000;
 
-  // The turn of counters begins so long after the first launch (later where samples have to be
-  // taken before it), because a kernel that was not launched before it is not counted; it lasts so
-  // long, until something was launched, and for as long as a deep scope is open, within a bound.
+  // The turn of counters by instruction begins so long after the first launch (later where samples
+  // have to be taken before it), because a kernel that was not launched before it is not counted;
+  // it lasts so long, until something was launched, and for as long as a deep scope is open, within
+  // a bound. That of counters by scope comes first, and lasts until they are all counted, within
+  // it.
   static constexpr int64_t kBeforeCounting_ns = 500'000'000;
   static constexpr int64_t kSampledBeforeCounting_ns = 1'500'000'000;
   static constexpr int64_t kCountingTurn_ns = 2'000'000'000;
@@ -70,7 +72,7 @@ class PhasePacer {
   };
   // Whether a session like that needs one at all.
   static bool is_needed(double budget, std::string_view engine) {
-    return budget > 0 || takes_samples(engine) || counts_instructions(engine);
+    return budget > 0 || takes_samples(engine) || !counting_engine(engine).empty();
   }
 
   explicit PhasePacer(const Parts& parts);

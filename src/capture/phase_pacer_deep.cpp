@@ -42,14 +42,14 @@ CoverageReason PhasePacer::deep_reason() const {
 
 std::string_view PhasePacer::deep_engine(bool may_count_now) const {
   if (parts_.windows.is_only() && !is_window_wanted_) return kTraceEngine;
-  return may_count_now ? kSassEngine : base_engine(parts_.engine);
+  return may_count_now ? counting_engine(parts_.engine) : base_engine(parts_.engine);
 }
 
 // The turn of counters goes on. Of a window it leaves half to samples, where both are wanted.
 bool PhasePacer::keeps_counting(const Phase& phase, int64_t now_ns) const {
-  if (engine_ != kSassEngine) return false;
-  if (!is_window_wanted_) return true;
+  if (!format::replaces_records(engine_)) return false;
   if (!is_counting()) return false;
+  if (!is_window_wanted_) return true;
   const bool is_half_over = now_ns - phase.begin_ns >= parts_.windows.duration_ns() / 2;
   return !takes_samples(parts_.engine) || !is_half_over || launches() == 0;
 }
@@ -121,7 +121,7 @@ void PhasePacer::give_up_window(const base::Status& why) {
 std::string PhasePacer::engine_trouble() const {
   for (const NamedTraceStatus& one : parts_.recording.traces()) {
     const std::string& counting = one.status.counting;
-    if (!counting.empty() && counting != "counting") return counting;
+    if (!counting.empty() && counting != "counting" && counting != "counted") return counting;
     if (!one.status.sampling) continue;
     const std::string& sampling = one.status.sampling->state;
     if (!sampling.empty() && sampling != "sampling" && sampling != "ended") return sampling;
@@ -138,9 +138,10 @@ void PhasePacer::look_at_windows(int64_t now_ns) {
     parts_.windows.see_no_phase(now_ns);
   }
   is_window_wanted_ = parts_.windows.is_wanted();
-  is_window_counted_ = is_window_wanted_ && (is_window_counted_ || engine_ == kSassEngine);
+  is_window_counted_ =
+      is_window_wanted_ && (is_window_counted_ || format::replaces_records(engine_));
   if (!is_window_wanted_ || is_window_counted_ || !has_counted_) return;
-  if (counts_instructions(parts_.engine)) {
+  if (!counting_engine(parts_.engine).empty()) {
     parts_.windows.limit(why_not_counted_.empty() ? "counted_before" : why_not_counted_);
   }
 }

@@ -34,7 +34,7 @@ struct Vendor {
   std::atomic<int> tracers{0};
   std::atomic<bool> refuses{false}, is_busy{false}, must_stay{false}, overlaps{false};
   std::atomic<bool> samples_available{true};
-  std::atomic<bool> counting_fails{false};
+  std::atomic<bool> counting_fails{false}, has_counted{false};
   std::atomic<uint64_t> launches{1};
   std::atomic<bool> hangs_in_start{false}, hangs_in_stop{false}, is_in_stop{false};
   std::atomic<bool> stays_attached{false}, has_ended_sampling{false};
@@ -81,6 +81,7 @@ class PacedTracer final : public backend::Tracer {
     status.state = "recording";
     status.launches = vendor_.tells_launches ? counted() : vendor_.launches.load();
     if (counts_) status.counting = vendor_.counting_fails ? "permission_denied" : "counting";
+    if (counts_ && vendor_.has_counted) status.counting = "counted";
     if (samples_) {
       status.sampling.emplace();
       status.sampling->state = vendor_.has_ended_sampling ? "ended" : vendor_.sampling_state;
@@ -123,13 +124,14 @@ class PacedBackend final : public backend::Backend {
     return {vendor_.samples_available, "permission_denied", "", ""};
   }
   backend::Availability counting_available() override { return {true, "", "", ""}; }
+  backend::Availability ranging_available() override { return {true, "", "", ""}; }
   base::Result<std::unique_ptr<backend::HealthSource>> make_health_source() override {
     return base::Status(base::Code::Unsupported, "none");
   }
   base::Result<std::unique_ptr<backend::Tracer>> make_tracer(
       const backend::TraceOptions& options) override {
-    return std::unique_ptr<backend::Tracer>(std::make_unique<PacedTracer>(
-        vendor_, options.pc_sampling.has_value(), options.sass.has_value()));
+    return std::unique_ptr<backend::Tracer>(
+        std::make_unique<PacedTracer>(vendor_, options.pc_sampling.has_value(), options.counts()));
   }
 
  private:
@@ -150,13 +152,14 @@ class PhasePacerTest : public testing::Test {
     config_.overhead_budget = budget;
     config_.dormant = dormant;
     if (takes_samples(engine)) instruments_.trace_options.pc_sampling.emplace();
-    if (counts_instructions(engine)) instruments_.trace_options.sass.emplace();
+    if (counting_engine(engine) == kSassEngine) instruments_.trace_options.sass.emplace();
+    if (counting_engine(engine) == kRangeEngine) instruments_.trace_options.ranges.emplace();
     BackendInstruments one;
     one.backend = std::make_unique<PacedBackend>(vendor_);
     if (!dormant) {
       const OpenedTracer opened =
           open_tracer(*one.backend, instruments_.trace_options,
-                      config_.deep_windows.is_only ? kTraceEngine : base_engine(engine), 0);
+                      config_.deep_windows.is_only ? kTraceEngine : first_engine(engine), 0);
       one.tracer = opened.tracer;
       one.phase_engine = opened.engine;
       one.refusal = opened.support.trace.reason;

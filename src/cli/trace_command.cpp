@@ -288,12 +288,12 @@ base::Result<int> trace(TraceOptions options) {
     options.engine = client::to_string(inherited.options.profiling_engine);
   options.warnings = std::move(inherited.warnings);
   const bool has_deeper =
-      capture::takes_samples(options.engine) || capture::counts_instructions(options.engine);
+      capture::takes_samples(options.engine) || !capture::counting_engine(options.engine).empty();
   if (options.has_deep_windows() && !has_deeper) {
     return base::Status(base::Code::InvalidArgument,
                         "the engine " + options.engine +
                             " has nothing to attach in a deep window; use --engine with "
-                            "PcSampling, SassMetrics or Deep");
+                            "PcSampling, SassMetrics, RangeProfiler or Deep");
   }
   if (const std::string why = obstacle(options); !why.empty()) {
     complain(kWho, why);

@@ -47,6 +47,7 @@ constexpr OptionField kFields[] = {
     {"pc_sampling_window_ms", IntField{&Options::pc_sampling_window_ms, 1, 1000}},
     {"pc_sampling_pause_ms", IntField{&Options::pc_sampling_pause_ms, 0, kHourMs}},
     {"sass_metrics", &Options::sass_metrics},
+    {"range_metrics", &Options::range_metrics},
     {"deep_window_only", &Options::deep_window_only},
     {"deep_after_ms", IntField{&Options::deep_after_ms, 0, kNoLimit}},
     {"deep_when", ConditionField{&Options::deep_when}},

@@ -80,7 +80,7 @@ std::vector<std::string> wanted_features(const InitOptions& options) {
   for (const char* name :
        {"enable_stack_trace", "enable_memory_tracking", "enable_cuda_graphs_tracking",
         "enable_queue_times", "pc_sampling_period", "pc_sampling_window_ms", "pc_sampling_pause_ms",
-        "sass_metrics", "deep_window_only", "deep_after_ms", "deep_when"}) {
+        "sass_metrics", "range_metrics", "deep_window_only", "deep_after_ms", "deep_when"}) {
     if (!find_field(name)->is_default(options)) names.emplace_back(name);
   }
   return names;
@@ -119,10 +119,14 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   config.overhead_budget = options.overhead_budget / 100;
   config.deep_windows = deep_window_options(options);
   const bool takes_samples = capture::takes_samples(config.engine);
-  const bool counts = capture::counts_instructions(config.engine);
+  const std::string_view counting = capture::counting_engine(config.engine);
+  const bool counts = counting == capture::kSassEngine;
   config.trace.code = takes_samples || counts;
   if (takes_samples) config.trace.pc_sampling = sampling_options(resolved);
   if (counts) config.trace.sass = backend::SassOptions{names_in(options.sass_metrics)};
+  if (counting == capture::kRangeEngine) {
+    config.trace.ranges.emplace().metrics = names_in(options.range_metrics);
+  }
   config.log = log_options(options);
   config.features = wanted_features(options);
   for (const OptionWarning& warning : resolved.warnings) {

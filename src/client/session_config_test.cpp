@@ -102,6 +102,15 @@ TEST(SessionConfig, CountersAreNamedWithCommasBetweenThem) {
   options.profiling_engine = ProfilingEngine::PcSampling;
   EXPECT_FALSE(configured(options).trace.sass);
   EXPECT_EQ(configured(options).features, Names{"sass_metrics"});
+  options.profiling_engine = ProfilingEngine::RangeProfiler;
+  EXPECT_EQ(configured(options).trace.ranges->metrics, Names{"overview"});
+  EXPECT_FALSE(configured(options).trace.sass);
+  EXPECT_FALSE(configured(options).trace.code) << "nothing of it is by instruction";
+  options.range_metrics = "memory, dram__bytes_read.sum";
+  EXPECT_EQ(configured(options).trace.ranges->metrics, (Names{"memory", "dram__bytes_read.sum"}));
+  options.profiling_engine = ProfilingEngine::Trace;
+  EXPECT_FALSE(configured(options).trace.ranges);
+  EXPECT_EQ(configured(options).features, (Names{"sass_metrics", "range_metrics"}));
 }
 
 TEST(SessionConfig, ABudgetIsAShareAndSamplesMoreClosely) {

@@ -12,7 +12,8 @@ inline constexpr std::string_view kMonitorEngine = "Monitor";  // records nothin
 inline constexpr std::string_view kTraceEngine = "Trace";
 inline constexpr std::string_view kSamplingEngine = "PcSampling";
 inline constexpr std::string_view kSassEngine = "SassMetrics";
-inline constexpr std::string_view kDeepEngine = "Deep";  // the two before it in turns
+inline constexpr std::string_view kRangeEngine = "RangeProfiler";
+inline constexpr std::string_view kDeepEngine = "Deep";  // PcSampling and SassMetrics in turns
 
 struct Engine {
   std::string_view name;
@@ -24,9 +25,14 @@ struct Engine {
 inline constexpr std::array kEngines = {
     Engine{kMonitorEngine, 0, true},  Engine{kTraceEngine, 1, true},
     Engine{kSamplingEngine, 3, true}, Engine{kSassEngine, 6, true},
-    Engine{"RangeProfiler", 4},       Engine{kDeepEngine, 7, true},
+    Engine{kRangeEngine, 4, true},    Engine{kDeepEngine, 7, true},
     Engine{"PmSampling", 2},          Engine{"RangeProfilerKernelReplay", 5},
 };
+
+// While it is attached its counters are in the place of the kernels' records.
+constexpr bool replaces_records(std::string_view name) {
+  return name == kSassEngine || name == kRangeEngine;
+}
 
 constexpr bool has_engine(std::string_view name) {
   for (const Engine& engine : kEngines) {

@@ -79,6 +79,8 @@ void for_each_engine_sum(L& ledger, Visit visit) {
   visit("graph_launches_uncounted", ledger.graph_launches_uncounted);
   visit("sass_values", ledger.sass_values);
   visit("sass_values_dropped", ledger.sass_values_dropped);
+  visit("ranges", ledger.ranges);
+  visit("ranges_skipped", ledger.ranges_skipped);
   visit("launches_held", ledger.launches_held);
   visit("launches_held_ns", ledger.launches_held_ns);
   visit("modules_kept", ledger.modules_kept);

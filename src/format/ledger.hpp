@@ -89,12 +89,15 @@ struct Ledger {
   std::optional<uint64_t> pc_samples_dropped;     // by the hardware
   std::optional<uint64_t> pc_samples_unlocated;   // of code that the vendor shows nobody
   std::optional<uint64_t> sampling_buffers_full;  // windows that brought nothing for this reason
-  // Counters by instruction: launches made while they were in the place of records, values read,
+  // Counters: launches made while they were in the place of records. By instruction: values read,
   // and those that were lost.
   std::optional<uint64_t> launches_counted;
   std::optional<uint64_t> graph_launches_uncounted;  // their kernels are neither
   std::optional<uint64_t> sass_values;
   std::optional<uint64_t> sass_values_dropped;
+  // Counters by scope: ranges that were measured, and those that could not be.
+  std::optional<uint64_t> ranges;
+  std::optional<uint64_t> ranges_skipped;
   std::optional<uint64_t> launches_held;
   std::optional<uint64_t> launches_held_ns;
   std::optional<uint64_t> longest_hold_ns;

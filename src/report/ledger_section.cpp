@@ -113,7 +113,7 @@ void write_launches(Page& page, const format::Ledger& ledger) {
   field_if_any("launches without record", ledger.launches_missing);
   field_if_any("still running at the end", ledger.launches_unfinished);
   field_if_any("outside the capture range", ledger.launches_outside_range);
-  field_if_any("counted by instruction", ledger.launches_counted);
+  field_if_any("counted, not recorded", ledger.launches_counted);
   field_if_any("graph launches not counted", ledger.graph_launches_uncounted);
   field_if_any("records without a launch", ledger.kernels_unclaimed);
   const auto text = [](const std::optional<uint64_t>& count) {

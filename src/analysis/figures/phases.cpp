@@ -73,9 +73,9 @@ Intervals asked_phases(const SessionData& session) {
 }
 
 std::optional<Phases> traced_phases(const SessionData& session) {
-  // While counters by instruction were in the place of records, there are none.
+  // While counters were in the place of records, there are none.
   Phases phases{told_phases(
-      session, [](const PhaseRow& phase) { return phase.engine != format::kSassEngine; })};
+      session, [](const PhaseRow& phase) { return !format::replaces_records(phase.engine); })};
   if (const std::optional<Interval> open = session.summary.open_phase()) {
     phases.spans = unite(phases.spans, {*open});
     phases.is_last_inferred = true;

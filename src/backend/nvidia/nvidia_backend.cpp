@@ -69,12 +69,27 @@ class NvidiaBackend : public Backend {
 #endif
   }
 
+  Availability ranging_available() override {
+#ifdef GPUFL_HAS_CUPTI
+    if (cupti_ && !cupti_->api().can_range()) {
+      return {false, "cupti_too_old", cupti_->description() + " has no range profiler",
+              "use the CUPTI of CUDA 12.6 or newer"};
+    }
+    return counter_access("");
+#else
+    return trace_available();
+#endif
+  }
+
 #ifdef GPUFL_HAS_CUPTI
   Availability ask_sampling() override {
     return ask_every_gpu([this] { return sampling_available(); });
   }
   Availability ask_counting() override {
     return ask_every_gpu([this] { return counting_available(); });
+  }
+  Availability ask_ranging() override {
+    return ask_every_gpu([this] { return ranging_available(); });
   }
 #endif
 

@@ -87,8 +87,8 @@ const ApiCall* CallAccount::note(const CallNote& note, uint32_t thread, RowSink&
   if (call == nullptr) return nullptr;
   const bool was_settled = call->is_settled();
   const GraphExecs::Known* exec =
-      is_graph_launch && !options_.sass ? graph_execs_.find(note.graph, note.time_ns) : nullptr;
-  const bool owes_records = !options_.sass;
+      is_graph_launch && !options_.counts() ? graph_execs_.find(note.graph, note.time_ns) : nullptr;
+  const bool owes_records = !options_.counts();
   update(*call, [&] {
     if (is_launch && owes_records) ++call->launches;
     if (exec != nullptr) call->launches += exec->kernels.value_or(0);
@@ -343,9 +343,10 @@ void CallAccount::fill_ledger(bool has_notes, format::Ledger& ledger) const {
     ledger.launches_unfinished = counts_.unfinished;
     ledger.launches_outside_range = counts_.launches_outside;
     ledger.kernels_unclaimed = counts_.unclaimed;
-    if (options_.sass) {
+    if (options_.counts()) {
       ledger.launches_counted = counts_.launches - counts_.launches_outside;
-      ledger.graph_launches_uncounted = counts_.graph_launches;
+      // Hardware counts kernels of graphs as it does others.
+      ledger.graph_launches_uncounted = options_.sass ? counts_.graph_launches : 0;
     }
   }
   contexts_.fill_ledger(has_notes, ledger);

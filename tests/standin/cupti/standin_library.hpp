@@ -56,7 +56,9 @@ struct Library {
   std::atomic<uint64_t> context{0};     // current to all threads; 0: nobody says
   uint32_t flushes = 0;
   uint64_t unrecorded_kernels = 0;  // that ran while there were no records of kernels
-  std::string other_tool;           // that has subscribed; empty: none
+  uint64_t recorded_kernels = 0;    // and while there were
+  std::atomic<bool> is_profiler_initialized{false};
+  std::string other_tool;  // that has subscribed; empty: none
 
   CUpti_CallbackFunc callback = nullptr;
   void* callback_data = nullptr;

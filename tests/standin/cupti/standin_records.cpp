@@ -135,7 +135,7 @@ static_assert(sizeof(CUpti_ActivityKernel9) == 208);
 void write_kernel(Library& lib, const Launch& launch, const Run& run, uint64_t start,
                   uint64_t node) {
   const bool are_recorded = lib.kinds.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != 0;
-  if (!are_recorded) ++lib.unrecorded_kernels;
+  ++(are_recorded ? lib.recorded_kernels : lib.unrecorded_kernels);
   if (launch.withheld || !are_recorded) return;
   KernelRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;

@@ -36,7 +36,7 @@ struct Sampling {
   uint32_t unlocated = 0, windows = 0, period = 0, read_limit = 0, misplaced = 0;
   uint64_t reads = 0;
   bool are_rows_late = false;
-  bool is_full = false, is_initialized = false;
+  bool is_full = false;
   std::string hanging;
   CuptiStandinRefusal refusal = CuptiStandinRefusal::None;
   size_t support_size = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
@@ -108,7 +108,8 @@ void reset() {
   state.reads = 0;
   state.are_rows_late = false;
   library().disturbed = 0;
-  state.is_full = state.is_initialized = false;
+  state.is_full = false;
+  library().is_profiler_initialized = false;
   state.hanging.clear();
   state.refusal = CuptiStandinRefusal::None;
   state.support_size = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
@@ -195,10 +196,7 @@ uint32_t enabled() {
 
 uint32_t disturbed() { return library().disturbed; }
 
-bool is_initialized() {
-  const std::lock_guard lock(sampling().mutex);
-  return sampling().is_initialized;
-}
+bool is_initialized() { return library().is_profiler_initialized; }
 
 void write_late() {
   const std::lock_guard lock(sampling().mutex);
@@ -265,8 +263,7 @@ STANDIN_EXPORT CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Par
   if (parameters->structSize != CUpti_Profiler_Initialize_Params_STRUCT_SIZE) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  const std::lock_guard call(sampling().mutex);
-  sampling().is_initialized = true;
+  library().is_profiler_initialized = true;
   return CUPTI_SUCCESS;
 }
 
@@ -276,7 +273,7 @@ cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params* parameters) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   const auto call = begin_call("cuptiProfilerDeInitialize");
-  sampling().is_initialized = false;
+  library().is_profiler_initialized = false;
   return CUPTI_SUCCESS;
 }
 
@@ -286,7 +283,7 @@ cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params* parameters) 
     STANDIN_MAY_FAIL(cuptiProfilerDeviceSupported);
   }
   const auto call = begin_call("cuptiProfilerDeviceSupported");
-  if (!sampling().is_initialized) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (!library().is_profiler_initialized) return CUPTI_ERROR_NOT_INITIALIZED;
   if (parameters->structSize != sampling().support_size) return CUPTI_ERROR_INVALID_PARAMETER;
   answer(sampling().refusal, *parameters);
   return CUPTI_SUCCESS;

@@ -127,6 +127,7 @@ class ContextWorker {
   // The same, where a failure ends the engine.
   bool make_or_fail(const char* call, const std::function<Availability()>& made);
   bool is_over() const;
+  bool is_over_for_good() const;
   // Until the time is up, or there is something else to do.
   void wait_within_turn(std::chrono::nanoseconds length);
   void drop_destroyed();
@@ -163,7 +164,6 @@ class ContextWorker {
   void refuse(uint32_t device, Availability why);
   void leave_on();
   bool has_hung() const;
-  bool is_over_for_good() const;
   void fail(Availability why) noexcept;
   void fail_locked(Availability why) noexcept;
   Availability out_of_memory() const noexcept;

@@ -69,8 +69,14 @@ bool CuptiApi::can_sample() const {
 }
 
 bool CuptiApi::can_count() const {
-  bool is_whole = true;
+  bool is_whole = cuptiDeviceGetChipName != nullptr;
   GPUFL_CUPTI_COUNTING(GPUFL_CUPTI_IS_THERE)
+  return is_whole;
+}
+
+bool CuptiApi::can_range() const {
+  bool is_whole = true;
+  GPUFL_CUPTI_RANGES(GPUFL_CUPTI_IS_THERE)
   return is_whole;
 }
 #undef GPUFL_CUPTI_IS_THERE
@@ -93,6 +99,11 @@ Availability cupti_failure(const CuptiApi& api, CUptiResult code, const char* te
   const ErrorSpec* error = find_error(code);
   return {false, error != nullptr ? error->reason : "cupti_error",
           cupti_status(api, code, text).message(), error != nullptr ? error->hint : ""};
+}
+
+Availability cupti_outcome(const CuptiApi& api, CUptiResult code, const char* text) {
+  if (code == CUPTI_SUCCESS) return {true, "", "", ""};
+  return cupti_failure(api, code, text);
 }
 
 Availability cupti_refusal(CUptiResult code, std::string detail) {
@@ -127,6 +138,7 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
 #define GPUFL_CUPTI_LOAD_IF_THERE(name) cupti->library_.load(#name, cupti->api_.name);
   GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_LOAD_IF_THERE)
   GPUFL_CUPTI_COUNTING(GPUFL_CUPTI_LOAD_IF_THERE)
+  GPUFL_CUPTI_RANGES(GPUFL_CUPTI_LOAD_IF_THERE)
 #undef GPUFL_CUPTI_LOAD_IF_THERE
   cupti->library_.load("cuptiActivityEnableRuntimeApi", cupti->api_.cuptiActivityEnableRuntimeApi);
   cupti->library_.load("cuptiActivityEnableDriverApi", cupti->api_.cuptiActivityEnableDriverApi);

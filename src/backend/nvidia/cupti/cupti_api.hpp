@@ -3,7 +3,9 @@
 
 #include <cupti.h>
 #include <cupti_pcsampling.h>
+#include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
 #include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 
@@ -56,7 +58,6 @@ namespace gpufl::backend {
 
 // Counters by instruction (12.2): likewise.
 #define GPUFL_CUPTI_COUNTING(X)        \
-  X(cuptiDeviceGetChipName)            \
   X(cuptiSassMetricsGetProperties)     \
   X(cuptiSassMetricsSetConfig)         \
   X(cuptiSassMetricsUnsetConfig)       \
@@ -64,6 +65,28 @@ namespace gpufl::backend {
   X(cuptiSassMetricsDisable)           \
   X(cuptiSassMetricsGetDataProperties) \
   X(cuptiSassMetricsFlushData)
+
+// Hardware counters of ranges (12.6): likewise.
+#define GPUFL_CUPTI_RANGES(X)             \
+  X(cuptiDeviceGetChipName)               \
+  X(cuptiProfilerHostInitialize)          \
+  X(cuptiProfilerHostDeinitialize)        \
+  X(cuptiProfilerHostGetMetricProperties) \
+  X(cuptiProfilerHostConfigAddMetrics)    \
+  X(cuptiProfilerHostGetConfigImageSize)  \
+  X(cuptiProfilerHostGetConfigImage)      \
+  X(cuptiProfilerHostGetNumOfPasses)      \
+  X(cuptiProfilerHostEvaluateToGpuValues) \
+  X(cuptiRangeProfilerEnable)             \
+  X(cuptiRangeProfilerDisable)            \
+  X(cuptiRangeProfilerSetConfig)          \
+  X(cuptiRangeProfilerStart)              \
+  X(cuptiRangeProfilerStop)               \
+  X(cuptiRangeProfilerPushRange)          \
+  X(cuptiRangeProfilerPopRange)           \
+  X(cuptiRangeProfilerDecodeData)         \
+  X(cuptiRangeProfilerGetCounterDataSize) \
+  X(cuptiRangeProfilerCounterDataImageInitialize)
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are NVIDIA's.
 #if CUPTI_API_VERSION >= 130000
@@ -97,6 +120,7 @@ struct CuptiApi {
   GPUFL_CUPTI_REQUIRED(GPUFL_CUPTI_MEMBER)
   GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_MEMBER)
   GPUFL_CUPTI_COUNTING(GPUFL_CUPTI_MEMBER)
+  GPUFL_CUPTI_RANGES(GPUFL_CUPTI_MEMBER)
 #undef GPUFL_CUPTI_MEMBER
   // What not every version has, spelled out for headers that lack it.
   CUptiResult(CUPTIAPI* cuptiActivityEnableRuntimeApi)(CUpti_CallbackId,
@@ -113,6 +137,7 @@ struct CuptiApi {
 
   bool can_sample() const;  // has what PC sampling needs
   bool can_count() const;   // and what counters by instruction do
+  bool can_range() const;   // and hardware counters of ranges
 };
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 
@@ -129,6 +154,8 @@ std::string cupti_name(const CuptiApi& api, CUptiResult code);
 base::Status cupti_status(const CuptiApi& api, CUptiResult code, const char* text);
 // The same failure with the word that names the state and what to do about it.
 Availability cupti_failure(const CuptiApi& api, CUptiResult code, const char* text);
+// The same, or available for success.
+Availability cupti_outcome(const CuptiApi& api, CUptiResult code, const char* text);
 // What a call would fail with for `code`, known before it is made. One that has a word.
 Availability cupti_refusal(CUptiResult code, std::string detail);
 

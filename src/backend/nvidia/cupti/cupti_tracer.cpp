@@ -16,10 +16,9 @@
 #include "backend/nvidia/cupti/call_watch.hpp"
 #include "backend/nvidia/cupti/code_sources.hpp"
 #include "backend/nvidia/cupti/cupti_library.hpp"
-#include "backend/nvidia/cupti/pc_sampler.hpp"
+#include "backend/nvidia/cupti/engine_choice.hpp"
 #include "backend/nvidia/cupti/quiet_gpu.hpp"
 #include "backend/nvidia/cupti/record_delivery.hpp"
-#include "backend/nvidia/cupti/sass_counter.hpp"
 #include "backend/nvidia/cupti/tracer_notes.hpp"
 #include "backend/tracing/launch_overlap.hpp"
 #include "backend/tracing/silence_watch.hpp"
@@ -140,7 +139,6 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   // `has_contexts`: the program has used CUDA for a while.
   Availability attach(bool has_contexts);
   void start_engine();
-  Availability engine_support() const;
   void tell_engine_lacking(const Availability& why, std::string_view got = format::kTraceEngine);
   Availability open_records(bool has_contexts);
   Availability fail(const Availability& why);
@@ -290,7 +288,7 @@ Availability CuptiTracer::attach(bool has_contexts) {
   }
   is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
   if (is_others_) return fail(watching);
-  if (options_.pc_sampling || options_.sass) start_engine();
+  if (options_.pc_sampling || options_.counts()) start_engine();
   Availability opened = open_records(has_contexts);
   if (!opened.available) return fail(opened);
   if (engine_ != nullptr) watch.set_context_listener(engine_.get());
@@ -303,40 +301,23 @@ Availability CuptiTracer::attach(bool has_contexts) {
   return opened;
 }
 
-Availability CuptiTracer::engine_support() const {
-  const bool counts = options_.sass.has_value();
-  if (ContextEngine::does_any_hang()) {
-    return {false, counts ? "counting_hangs" : "sampling_hangs",
-            "a CUPTI call hangs in this process", "choose the engine Trace for this program"};
-  }
-  if (counts ? !api().can_count() : !api().can_sample()) {
-    return {false, "cupti_too_old",
-            cupti_->description() + (counts ? " has no SASS metrics" : " has no PC sampling"),
-            counts ? "use the CUPTI of CUDA 12.2 or newer" : "use the CUPTI of CUDA 12.0 or newer"};
-  }
-  if (is_subscribed_) return {true, "", "", ""};
-  return {false, "launch_count_missing",
-          "without CUPTI's callbacks, launches cannot be held back while windows open", ""};
-}
-
 void CuptiTracer::start_engine() {
-  Availability why = engine_support();
+  Availability why = engine_support(*cupti_, options_, is_subscribed_);
   if (why.available) {
     CallWatch& watch = CallWatch::instance();
     const EnginePlace place{api(),           driver(),         watch.launch_gate(),
                             watch.session(), session_devices_, session_start_ns_};
-    engine_ = ContextEngine::start(options_.sass ? make_sass_counter(place, *options_.sass)
-                                                 : make_pc_sampler(place, *options_.pc_sampling));
+    engine_ = ContextEngine::start(make_worker(place, options_));
     if (engine_ != nullptr) return;
     why = {false, "no_thread", "the system could not start a thread for the engine", ""};
   }
   tell_engine_lacking(why);
   options_.sass.reset();  // so there are records
+  options_.ranges.reset();
 }
 
 void CuptiTracer::tell_engine_lacking(const Availability& why, std::string_view got) {
-  const std::string_view engine = options_.sass ? format::kSassEngine : format::kSamplingEngine;
-  told_.tell_lacking("profiling_engine", engine, got, why);
+  told_.tell_lacking("profiling_engine", engine_name(options_), got, why);
 }
 
 // CUPTI that begins to make records under a thread which makes a graph crashes there. Sampling of
@@ -403,7 +384,7 @@ void CuptiTracer::stop() {
     // Notes end before records do, for the same reason that they began later.
     if (is_subscribed_) CallWatch::instance().stop();
     const RecordDelivery::Running running = quieten();
-    const int64_t owed_since_ns = options_.sass ? 0 : CallWatch::instance().last_launch_ns();
+    const int64_t owed_since_ns = options_.counts() ? 0 : CallWatch::instance().last_launch_ns();
     if (!records_.close(api(), owed_since_ns, running)) {
       leave_to_others();
     } else if (running == RecordDelivery::Running::Left) {
@@ -539,7 +520,7 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
   switch (note.kind) {
     case CallNoteKind::Launch:
     case CallNoteKind::GraphLaunch:
-      if (!options_.sass) silence_.on_launch(note.time_ns);
+      if (!options_.counts()) silence_.on_launch(note.time_ns);
       if (engine_ != nullptr) overlap_.add(thread, note.time_ns);
       if (engine_ != nullptr) note_context(note.context);
       [[fallthrough]];
@@ -570,15 +551,15 @@ void CuptiTracer::note_context(uint32_t context) {
   if (g_process.told_contexts_ns == session_start_ns_ || engine_->knows(context)) return;
   g_process.told_contexts_ns = session_start_ns_;
   const Availability why = context_made_before();
-  const char* const refused = options_.sass ? "counting_refused" : "sampling_refused";
+  const char* const refused = options_.counts() ? "counting_refused" : "sampling_refused";
   told_.tell(refused, session_now(), why.detail, why.hint).set("reason", why.reason);
   tell_engine_lacking(why, "in part");
 }
 
 void CuptiTracer::watch_engine() {
   for (const auto& [why, ends_engine] : engine_->take_failures()) {
-    const char* const ended = options_.sass ? "counting_ended" : "sampling_ended";
-    const char* const refused = options_.sass ? "counting_refused" : "sampling_refused";
+    const char* const ended = options_.counts() ? "counting_ended" : "sampling_ended";
+    const char* const refused = options_.counts() ? "counting_refused" : "sampling_refused";
     told_.tell(ends_engine ? ended : refused, session_now(), why.detail, why.hint)
         .set("reason", why.reason);
     tell_engine_lacking(why, ends_engine ? format::kTraceEngine : "in part");
@@ -675,9 +656,9 @@ std::optional<Availability> CuptiTracer::must_stay() const {
   // Giving CUPTI up would break graphs that run, as it would at the end of a recording.
   if (is_refused_by_graph_) return graph_is_made();
   if (engine_ != nullptr && engine_->is_left_on()) {
-    Availability hung{false, options_.sass ? "counting_hangs" : "sampling_hangs",
+    Availability hung{false, options_.counts() ? "counting_hangs" : "sampling_hangs",
                       "a CUPTI call or a launch of the program does not return, so " +
-                          std::string(options_.sass ? "counting" : "PC sampling") +
+                          std::string(options_.counts() ? "counting" : "PC sampling") +
                           " could not be ended and CUPTI cannot be detached",
                       ""};
     return hung;

@@ -65,8 +65,9 @@ Availability RecordDelivery::open(const CuptiApi& api, const TraceOptions& optio
   before_ = buffers().counts();
   taken_ = before_.delivered;
   opened_ns_ = base::monotonic_ns();
-  // Beside records of whatever kind, counters by instruction stay zero.
-  if (options.sass) {
+  // Beside records of whatever kind, counters by instruction stay zero; hardware counters are
+  // wrong.
+  if (options.counts()) {
     clock_origins_ = {session_start_ns, session_start_ns};
     return {true, "", "", ""};
   }

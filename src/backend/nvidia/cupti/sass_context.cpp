@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backend/nvidia/cupti/metric_presets.hpp"
 #include "base/clock.hpp"
 
 namespace gpufl::backend {
@@ -12,11 +13,6 @@ constexpr Availability available() { return {true, "", "", ""}; }
 
 // More than any program's kernels have together: CUPTI has one for each metric of an instruction.
 constexpr size_t kMaxRecords = size_t{4} << 20;
-
-Availability outcome(const CuptiApi& api, CUptiResult code, const char* call) {
-  if (code == CUPTI_SUCCESS) return available();
-  return cupti_failure(api, code, call);
-}
 
 }  // namespace
 
@@ -61,7 +57,7 @@ Availability SassDevice::configure(const std::vector<std::string>& wanted) {
     return {false, "unknown_metrics",
             "GPU " + std::to_string(ordinal_) + " (" + chip.pChipName +
                 ") has none of the metrics that sass_metrics names",
-            "name others, or a preset: efficiency, execution, global, shared, branches"};
+            "name others, or a preset: " + preset_names(sass_presets())};
   }
   CUpti_SassMetricsSetConfig_Params setting{CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE, nullptr,
                                             configs.size(), configs.data(), ordinal_};
@@ -72,7 +68,7 @@ Availability SassDevice::configure(const std::vector<std::string>& wanted) {
             "this process has counted by instruction before, and CUPTI does so only once",
             "run the program again, for one session with that engine"};
   }
-  return outcome(api_, code, "cuptiSassMetricsSetConfig(&parameters)");
+  return cupti_outcome(api_, code, "cuptiSassMetricsSetConfig(&parameters)");
 }
 
 void SassDevice::release() {
@@ -113,7 +109,7 @@ Availability SassContext::enable_here() {
                                             context(), 1};
   const CUptiResult code = api_.cuptiSassMetricsEnable(&parameters);
   if (code != CUPTI_SUCCESS) counted_.release();
-  return outcome(api_, code, "cuptiSassMetricsEnable(&parameters)");
+  return cupti_outcome(api_, code, "cuptiSassMetricsEnable(&parameters)");
 }
 
 Availability SassContext::disable_here() {
@@ -121,7 +117,7 @@ Availability SassContext::disable_here() {
                                              context(), 0};
   const CUptiResult code = api_.cuptiSassMetricsDisable(&parameters);
   counted_.release();
-  return outcome(api_, code, "cuptiSassMetricsDisable(&parameters)");
+  return cupti_outcome(api_, code, "cuptiSassMetricsDisable(&parameters)");
 }
 
 Availability SassContext::read() {
@@ -130,7 +126,7 @@ Availability SassContext::read() {
       CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, nullptr, context(), 0, 0};
   CUptiResult code = api_.cuptiSassMetricsGetDataProperties(&asking);
   if (code != CUPTI_SUCCESS) {
-    return outcome(api_, code, "cuptiSassMetricsGetDataProperties(&parameters)");
+    return cupti_outcome(api_, code, "cuptiSassMetricsGetDataProperties(&parameters)");
   }
   const size_t records = std::min(asking.numOfPatchedInstructionRecords, kMaxRecords);
   if (records == 0) return available();
@@ -141,7 +137,8 @@ Availability SassContext::read() {
   reading.metrics = counted_.metrics();
   reading.dropped = asking.numOfPatchedInstructionRecords - records;
   code = take(reading, records, asking.numOfInstances);
-  if (code != CUPTI_SUCCESS) return outcome(api_, code, "cuptiSassMetricsFlushData(&parameters)");
+  if (code != CUPTI_SUCCESS)
+    return cupti_outcome(api_, code, "cuptiSassMetricsFlushData(&parameters)");
   readings_.put(std::move(reading));
   return available();
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "backend/nvidia/cupti/sampling_support.hpp"
+#include "backend/nvidia/cupti/counting_worker.hpp"
+#include "backend/nvidia/cupti/metric_presets.hpp"
 #include "backend/nvidia/cupti/sass_context.hpp"
-#include "backend/nvidia/cupti/sass_presets.hpp"
 #include "format/engines.hpp"
 
 namespace gpufl::backend {
@@ -17,14 +17,13 @@ namespace {
 // Counting makes kernels take up to twenty times as long, and the GPU's queue is waited for.
 constexpr int64_t kPatience_ns = 10'000'000'000;
 
-class SassCounter final : public ContextWorker {
+class SassCounter final : public CountingWorker {
  public:
   SassCounter(const EnginePlace& place, const SassOptions& options)
-      : ContextWorker(place), wanted_(resolve_sass_metrics(options.metrics)) {}
+      : CountingWorker(place), wanted_(resolve_metrics(sass_presets(), options.metrics)) {}
 
   const char* name() const override { return "counting by instruction"; }
   std::string_view engine() const override { return format::kSassEngine; }
-  const char* hang_reason() const override { return "counting_hangs"; }
   int64_t patience_ns() const override { return kPatience_ns; }
   void drain(DeviceNumbers& devices, RowSink& sink) override {
     readings_.drain(session_start_ns_, devices, sink);
@@ -33,9 +32,6 @@ class SassCounter final : public ContextWorker {
   void report(TraceStatus& status) const override { status.counting = state("counting"); }
 
  private:
-  Availability ask(uint32_t device, CUcontext) override {
-    return sampling_support(api_, driver_, devices_, device);
-  }
   std::unique_ptr<AttachedContext> make_context(CUcontext context, uint32_t device) override {
     SassDevice& counted = counted_.try_emplace(device, api_, device).first->second;
     return std::make_unique<SassContext>(api_, contexts_of_, context, device, counted, wanted_,
@@ -46,12 +42,6 @@ class SassCounter final : public ContextWorker {
   void take_turn() override {}
   int64_t next_turn_ns() const override { return std::numeric_limits<int64_t>::max(); }
   void before_detaching() override;
-  void end_calls() override {
-    make_or_fail("cuptiProfilerDeInitialize", [&] {
-      end_sampling(api_);
-      return Availability{true, "", "", ""};
-    });
-  }
   static SassContext& counting(AttachedContext& one) { return static_cast<SassContext&>(one); }
 
   const std::vector<std::string> wanted_;
@@ -61,14 +51,7 @@ class SassCounter final : public ContextWorker {
 
 // Metrics that the GPU does not have, once for each GPU.
 void SassCounter::on_attached(const AttachedContext& one) {
-  std::string names;
-  for (const std::string& name : counted_.at(one.device()).take_unknown()) {
-    names.append(names.empty() ? "" : ", ").append(name);
-  }
-  if (names.empty()) return;
-  tell_lacking({false, "unknown_metrics",
-                "CUDA device " + std::to_string(one.device()) + " has no " + names,
-                "see sass_metrics: the rest is counted"});
+  tell_unknown(one.device(), counted_.at(one.device()).take_unknown(), "sass_metrics");
 }
 
 void SassCounter::on_gone(AttachedContext& one) {

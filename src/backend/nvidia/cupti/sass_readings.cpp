@@ -8,7 +8,7 @@
 namespace gpufl::backend {
 namespace {
 
-constexpr size_t kMaxWaiting = 4'000'000;  // values
+constexpr size_t kMaxWaitingValues = 4'000'000;  // values
 
 // The code of these is wanted.
 void tell_counted(const SassReading& reading) {
@@ -33,7 +33,7 @@ void SassReadings::put(SassReading reading) {
   const std::lock_guard lock(mutex_);
   values_ += reading.values.size() + reading.dropped;
   dropped_ += reading.dropped;
-  if (waiting_values_ + reading.values.size() > kMaxWaiting) {
+  if (waiting_values_ + reading.values.size() > kMaxWaitingValues) {
     dropped_ += reading.values.size();
     return;
   }

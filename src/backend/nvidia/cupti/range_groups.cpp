@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cupti/range_groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/nvidia/cupti/metric_presets.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+std::vector<const char*> names_of(const std::vector<std::string>& metrics) {
+  std::vector<const char*> names;
+  names.reserve(metrics.size());
+  for (const std::string& metric : metrics) names.push_back(metric.c_str());
+  return names;
+}
+
+}  // namespace
+
+ProfilerHost::ProfilerHost(const CuptiApi& api, const char* chip) : api_(api) {
+  CUpti_Profiler_Host_Initialize_Params parameters{
+      CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE,
+      nullptr,
+      CUPTI_PROFILER_TYPE_RANGE_PROFILER,
+      chip,
+      nullptr,
+      nullptr};
+  result_ = api_.cuptiProfilerHostInitialize(&parameters);
+  object_ = parameters.pHostObject;
+}
+
+ProfilerHost::~ProfilerHost() {
+  if (result_ != CUPTI_SUCCESS) return;
+  CUpti_Profiler_Host_Deinitialize_Params parameters{
+      CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE, nullptr, object_};
+  api_.cuptiProfilerHostDeinitialize(&parameters);
+}
+
+bool ProfilerHost::knows(const std::string& metric) const {
+  CUpti_Profiler_Host_GetMetricProperties_Params parameters{
+      CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE,
+      nullptr,
+      object_,
+      metric.c_str(),
+      nullptr,
+      nullptr,
+      nullptr,
+      CUPTI_METRIC_TYPE_COUNTER};
+  return api_.cuptiProfilerHostGetMetricProperties(&parameters) == CUPTI_SUCCESS;
+}
+
+std::optional<uint32_t> ProfilerHost::plan(const std::vector<std::string>& metrics,
+                                           std::vector<uint8_t>& config) {
+  std::vector<const char*> names = names_of(metrics);
+  CUpti_Profiler_Host_ConfigAddMetrics_Params adding{
+      CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE, nullptr, object_, names.data(),
+      names.size()};
+  CUpti_Profiler_Host_GetConfigImageSize_Params sizing{
+      CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE, nullptr, object_, 0};
+  if (api_.cuptiProfilerHostConfigAddMetrics(&adding) != CUPTI_SUCCESS ||
+      api_.cuptiProfilerHostGetConfigImageSize(&sizing) != CUPTI_SUCCESS) {
+    return std::nullopt;
+  }
+  config.assign(sizing.configImageSize, 0);
+  CUpti_Profiler_Host_GetConfigImage_Params getting{
+      CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE, nullptr, object_, config.size(),
+      config.data()};
+  CUpti_Profiler_Host_GetNumOfPasses_Params counting{
+      CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE, nullptr, config.size(), config.data(),
+      0};
+  if (api_.cuptiProfilerHostGetConfigImage(&getting) != CUPTI_SUCCESS ||
+      api_.cuptiProfilerHostGetNumOfPasses(&counting) != CUPTI_SUCCESS ||
+      counting.numOfPasses == 0) {
+    return std::nullopt;
+  }
+  return static_cast<uint32_t>(counting.numOfPasses);
+}
+
+CUptiResult ProfilerHost::evaluate(const std::vector<std::string>& metrics,
+                                   const std::vector<uint8_t>& image,
+                                   std::vector<double>& values) const {
+  std::vector<const char*> names = names_of(metrics);
+  values.assign(names.size(), 0);
+  constexpr size_t kOnlyRange = 0;
+  CUpti_Profiler_Host_EvaluateToGpuValues_Params parameters{
+      CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE,
+      nullptr,
+      object_,
+      image.data(),
+      image.size(),
+      kOnlyRange,
+      names.data(),
+      names.size(),
+      values.data()};
+  return api_.cuptiProfilerHostEvaluateToGpuValues(&parameters);
+}
+
+Availability RangeDevice::make(const std::vector<std::string>& wanted) {
+  groups_.clear();
+  unknown_.clear();
+  CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE, nullptr,
+                                       ordinal_, nullptr};
+  if (const CUptiResult code = api_.cuptiDeviceGetChipName(&chip); code != CUPTI_SUCCESS) {
+    return cupti_failure(api_, code, "cuptiDeviceGetChipName(&parameters)");
+  }
+  chip_ = chip.pChipName;
+  if (const ProfilerHost host(api_, chip_.c_str()); host.result() != CUPTI_SUCCESS) {
+    return cupti_failure(api_, host.result(), "cuptiProfilerHostInitialize(&parameters)");
+  }
+  std::vector<std::string> in_several;
+  for (const std::string& metric : wanted) {
+    std::optional<RangeGroup> alone = plan({metric});
+    if (!alone) {
+      unknown_.push_back(metric);
+    } else if (alone->passes > 1) {
+      in_several.push_back(metric);
+    } else {
+      add(std::move(*alone));
+    }
+  }
+  if (auto group = in_several.empty() ? std::nullopt : plan(in_several)) {
+    groups_.push_back(std::move(*group));
+  } else {
+    unknown_.insert(unknown_.end(), in_several.begin(), in_several.end());
+  }
+  is_made_ = !groups_.empty();
+  if (is_made_) return {true, "", "", ""};
+  return {false, "unknown_metrics",
+          "GPU " + std::to_string(ordinal_) + " (" + chip_ +
+              ") has none of the metrics that range_metrics names",
+          "name others, or a preset: " + preset_names(range_presets())};
+}
+
+// By an object of their own: what is added to one stays in it.
+std::optional<RangeGroup> RangeDevice::plan(std::vector<std::string> metrics) const {
+  RangeGroup group{std::move(metrics), {}, 1, std::make_shared<ProfilerHost>(api_, chip_.c_str())};
+  const auto is_known = [&](const std::string& metric) { return group.host->knows(metric); };
+  if (group.host->result() != CUPTI_SUCCESS) return std::nullopt;
+  if (!std::all_of(group.metrics.begin(), group.metrics.end(), is_known)) return std::nullopt;
+  const std::optional<uint32_t> passes = group.host->plan(group.metrics, group.config);
+  if (!passes) return std::nullopt;
+  group.passes = *passes;
+  return group;
+}
+
+// To the first group with which it still is one pass; else it begins another.
+void RangeDevice::add(RangeGroup alone) {
+  for (RangeGroup& group : groups_) {
+    std::vector<std::string> together = group.metrics;
+    together.push_back(alone.metrics.front());
+    auto planned = plan(std::move(together));
+    if (!planned || planned->passes > 1) continue;
+    group = std::move(*planned);
+    return;
+  }
+  groups_.push_back(std::move(alone));
+}
+
+}  // namespace gpufl::backend
