@@ -6,6 +6,8 @@
 //   inject       loads libgpufl_inject as CUDA's driver does, and calls it
 //   cuda         initialises CUDA, over stand-ins: its driver injects what it is told to
 //   launch:N     launches N kernels
+//   bench:FILE   runs a benchmark scope "gemm" of 3 iterations again and again until FILE exists;
+//                prints how many iterations there were, and how many bodies ran
 //   init         calls init() with FOLDER/own as log_path; prints what it returned
 //   work:NAME    a scope of that name, here and in a thread; 5 of the counter NAME
 //   early:NAME   2 of the counter NAME, through a Counter that is kept from then on
@@ -105,12 +107,32 @@ void launch_while(Goes goes_on) {
   }
 }
 
+#ifdef GPUFL_STANDIN_CUDA
+void bench_until(const std::string& file) {
+  constexpr uint32_t kRepeat = 3;
+  gpufl::standin::give_hardware_counters();
+  gpufl::standin::make_context();
+  uint32_t asked = 0, ran = 0;
+  launch_while([&] {
+    asked += kRepeat;
+    GFL_BENCH("gemm", gpufl::ScopeMeta{}.setRepeat(kRepeat)) {
+      ++ran;
+      gpufl::standin::launch(2);
+    };
+    return !std::filesystem::exists(file);
+  });
+  std::printf("bench %u %u\n", asked, ran);
+}
+#endif
+
 void step(const std::string& name, const std::string& value, const std::string& folder) {
   if (name == "inject") {
     inject();
 #ifdef GPUFL_STANDIN_CUDA
   } else if (name == "cuda") {
     gpufl::standin::init_cuda();
+  } else if (name == "bench") {
+    bench_until(value);
   } else if (name == "launch") {
     gpufl::standin::launch(static_cast<int>(std::strtol(value.c_str(), nullptr, 10)));
 #endif

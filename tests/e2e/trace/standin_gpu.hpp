@@ -11,6 +11,7 @@
 #include "tests/standin/cupti/cupti_standin.hpp"
 #include "tests/standin/cupti/standin_callbacks.hpp"
 #include "tests/standin/cupti/standin_counting.hpp"
+#include "tests/standin/cupti/standin_ranging.hpp"
 #include "tests/standin/cupti/standin_sampling.hpp"
 
 // CUDA as the programs beside this file use it: over the stand-ins of libcuda and libcupti.
@@ -60,6 +61,15 @@ inline void give_code() {
       ->set_samples(kSamples, 2);
   reinterpret_cast<CuptiStandinCountingFunction*>(dlsym(library, "cupti_standin_counting"))()
       ->set_instructions(kCounts, 1);
+}
+
+// Hardware counters that it has from now on: of one pass and of two.
+inline void give_hardware_counters() {
+  static constexpr RangedMetric kMetrics[] = {{"smsp__inst_executed.sum", 8, 1},
+                                              {"lts__t_sector_hit_rate.pct", 5, 2}};
+  void* library = open_or_end(GPUFL_STANDIN_CUPTI);
+  reinterpret_cast<CuptiStandinRangingFunction*>(dlsym(library, "cupti_standin_ranging"))()
+      ->set_metrics(kMetrics, 2, 1);
 }
 
 inline void launch(int count) {
