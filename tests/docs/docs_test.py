@@ -137,7 +137,8 @@ class TraceStatesTest(unittest.TestCase):
     PAGE = "docs/reference/trace-states.md"
     # Where the Trace engine and its control tell of themselves.
     EVENT_SOURCES = ("src/backend/nvidia/cupti/cupti_tracer.cpp", "src/backend/nvidia/cupti/activity_decoder.cpp",
-                     "src/capture/gpu_recording.cpp", "src/capture/capture_gate.cpp")  # fmt: skip
+                     "src/backend/nvidia/cupti/range_readings.cpp", "src/capture/gpu_recording.cpp",
+                     "src/capture/capture_gate.cpp")  # fmt: skip
     STATE_SOURCES = (
         "src/backend/nvidia/cupti/cupti_tracer.cpp",
         "src/capture/gpu_recording.cpp",
