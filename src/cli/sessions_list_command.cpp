@@ -32,7 +32,7 @@ std::string duration_of(const ListedSession& session) {
 
 // "Trace", or "Trace 1/3" of a pass.
 std::string engine_of(const format::SessionHeader& header) {
-  const std::string engine = text::make_harmless(or_unknown(header.engine));
+  std::string engine = text::make_harmless(or_unknown(header.engine));
   if (!analysis::is_pass(header)) return engine;
   return fmt::format("{} {}/{}", engine, *header.pass, header.passes.size());
 }

@@ -78,7 +78,7 @@ base::Result<bool> SessionStore::expire_next(Expiring& of) {
   }
   if (of.others_gone == of.others.size()) return false;
   // How much goes with a session is known once it is gone: lines and modules count, too.
-  const auto is_too_large = this->is_too_large(of.workspace);
+  auto is_too_large = this->is_too_large(of.workspace);
   if (!is_too_large || !*is_too_large) return is_too_large;
   if (Status gone = expire(of.others[of.others_gone++]); !gone) return gone;
   return true;
