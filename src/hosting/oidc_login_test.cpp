@@ -117,7 +117,7 @@ TEST_F(OidcLoginTest, WhoIsLinkedLogsInAndOut) {
   ASSERT_EQ(outcome(in), "ok");
   const std::string cookie = cookie_in(in);
   EXPECT_EQ(json_of(get("/api/v1/me", cookie))["user"].as_string(), "ada");
-  EXPECT_EQ(get("/w/lab/api/v1/sessions", cookie).status, 200);
+  wait_for(200, [&] { return get("/w/lab/api/v1/sessions", cookie); });
   const std::string sign_out = json_of(get("/api/v1/login"))["provider"]["sign_out"].as_string();
   EXPECT_EQ(sign_out, provider_.issuer() + "/end?client_id=gpufl");
   EXPECT_EQ(post_json("/api/v1/logout", Json::object(), cookie + own_origin()).status, 204);
