@@ -42,14 +42,14 @@ def get(url):
         return response.read().decode()
 
 
-def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE_S
+def wait_until(condition, what, patience_s=PATIENCE_S):
+    deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
         found = condition()
         if found:
             return found
         time.sleep(0.05)
-    raise AssertionError(f"waited {PATIENCE_S} s in vain for {what}")
+    raise AssertionError(f"waited {patience_s} s in vain for {what}")
 
 
 class MonitorTest(unittest.TestCase):
