@@ -46,6 +46,7 @@ def init(
     pc_sampling_window_ms: int = UNSET,
     pc_sampling_pause_ms: int = UNSET,
     sass_metrics: str = UNSET,
+    range_metrics: str = UNSET,
     deep_window_only: bool = UNSET,
     deep_after_ms: int = UNSET,
     deep_when: str = UNSET,

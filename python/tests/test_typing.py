@@ -20,4 +20,4 @@ def test_a_checker_finds_the_errors_and_no_others(tmp_path):
     assert failure == ""
     errors = re.findall(r"^[^:]+typed_program\.py:(\d+): error: ", printed, re.MULTILINE)
     assert {int(number) for number in errors} == expected, printed
-    assert len(expected) == 7
+    assert len(expected) == 8
