@@ -230,6 +230,7 @@ TEST_F(ShareTest, WhoMadeALinkOrAnAdminEndsIt) {
     return std::includes(entries.begin(), entries.end(), wanted_entries.begin(),
                          wanted_entries.end());
   })) << get("/w/lab/api/v1/audit", admin_).body;
+  const std::lock_guard lock(mutex_);
   EXPECT_EQ(log_.find(link.token), std::string::npos) << "tokens are in no log";
 }
 

@@ -103,7 +103,7 @@ class ContextWorkerTest : public testing::Test {
 
   const CuptiApi api_ = only_ids();
   const CudaDriver driver_;
-  const SessionDevices devices_;
+  const SessionDevices devices_{};
   LaunchGate gate_;
   Seen seen_{gate_};
 };
