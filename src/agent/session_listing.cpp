@@ -215,10 +215,10 @@ void SessionFolder::list_names() {
       const bool is_symbols = name == format::kSymbolFileName;
       const PieceKind kind = is_symbols ? PieceKind::Symbols : PieceKind::Disassembly;
       // It may be made anew with less in it; an older one that is put back takes no newer one's
-      // place.
+      // place. Nanoseconds would be more than the server takes, 2^53.
       if (file) {
         listing_.versions[kind] =
-            static_cast<uint64_t>(std::max<int64_t>(file->stamp().changed_ns, 1));
+            static_cast<uint64_t>(std::max<int64_t>(file->stamp().changed_ns / 1000, 1));
       }
       note_unreadable(name, file.status());
     }

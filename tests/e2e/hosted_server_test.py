@@ -18,6 +18,8 @@ from monitor_process import GPUFL, PATIENCE_S, environment, run, wait_until
 from served import REPOSITORY, SESSIONS, TORCH
 
 SESSION = SESSIONS / "h200_torch"
+RECORDINGS = REPOSITORY / "tests" / "replay" / "recordings"
+WITH_EVERY_FILE = ("h200_in_loop_sync", "h200_stalls")
 GUIDE = REPOSITORY / "docs" / "guide" / "host-a-server.md"
 
 
@@ -67,6 +69,20 @@ class HostingTest(HostedTest):
         self.server.end()
         self.start()
         self.assertFalse((self.data / "first-login").exists(), "there is a login")
+
+    def test_all_files_of_a_session_are_taken(self):
+        self.start()
+        key = self.make_key()["Authorization"].removeprefix("Bearer ")
+        for name in WITH_EVERY_FILE:
+            shutil.copytree(RECORDINGS / name, self.folder / "logs" / name)
+        sent = run(GPUFL, "upload", "--all", self.folder / "logs", HOME=str(self.folder),
+                   GPUFL_BACKEND_URL=f"http://127.0.0.1:{self.server.port}", GPUFL_API_KEY=key)  # fmt: skip
+        self.assertEqual(sent.returncode, 0, sent.stdout + sent.stderr)
+        kept = {one.read_bytes() for one in self.data.glob("workspaces/1/sessions/*/*") if one.is_file()}
+        files = [one for one in (self.folder / "logs").glob("*/*") if one.is_file()]
+        self.assertIn("symbols.ndjson", {one.name for one in files})
+        for file in files:
+            self.assertIn(file.read_bytes(), kept, file)
 
     def test_retention_is_said_and_shown(self):
         self.start()

@@ -128,6 +128,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if kind == "module":
             session["modules"][query["hash"]] = body
         elif kind not in ("window", "live"):
+            if int(query["version"]) > 2**53:
+                return self.reply(400, title="Wrong parameter")
             if int(query["version"]) < session["whole"].get(kind, (0, b""))[0]:
                 return self.reply(200, state="superseded")
             session["whole"][kind] = (int(query["version"]), body)
