@@ -495,7 +495,8 @@ TEST_F(AccessTest, WhoOpensAPageWithoutALoginIsLedThere) {
   const std::string accepts = "Accept: text/html\r\n";
   net::Response page = get("/w/lab/", accepts);
   EXPECT_EQ(page.status, 303);
-  EXPECT_TRUE(page.has("Location: ./../../"));
+  EXPECT_TRUE(page.has("Location: ./../../?workspace=lab")) << page.head;
+  EXPECT_EQ(get("/?workspace=lab").status, 200);
   EXPECT_EQ(get("/w/lab/api/v1/sessions").status, 401);
   page = get("/");
   EXPECT_EQ(page.status, 200);

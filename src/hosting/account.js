@@ -25,6 +25,19 @@ const failures = new Map([
 ]);
 let provider = null;
 
+// The page that somebody without a login was led away from: kept while a provider's pages are shown.
+const kWanted = "wanted";
+const keepWanted = () => {
+  const workspace = new URLSearchParams(location.search).get("workspace");
+  if (workspace) sessionStorage.setItem(kWanted, JSON.stringify([workspace, location.hash]));
+};
+const takeWanted = ({ workspaces }) => {
+  const [workspace, hash] = JSON.parse(sessionStorage.getItem(kWanted) || "[]");
+  sessionStorage.removeItem(kWanted);
+  if (!workspaces.some(({ name }) => name === workspace)) return null;
+  return "w/" + encodeURIComponent(workspace) + "/" + hash;
+};
+
 const show = (id) => {
   for (const name of ["login", "invitation", "account"]) part(name).hidden = name !== id;
   part("provider").hidden = id !== "login" || !provider;
@@ -45,6 +58,8 @@ const ask = async (path, body) => {
 };
 
 const showAccount = (me) => {
+  const wanted = takeWanted(me);
+  if (wanted) return location.replace(wanted);
   part("user").textContent = me.user;
   part("workspaces").replaceChildren(...me.workspaces.map(({ name, role }) => {
     const link = document.createElement("a");
@@ -84,6 +99,7 @@ const showLogin = async () => {
   show("login");
 };
 
+keepWanted();
 if (failure) part("message").textContent = failures.get(failure) || "The login failed. Try again.";
 if (invitation) {
   show("invitation");

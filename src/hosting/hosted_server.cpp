@@ -174,7 +174,14 @@ class RunningHostedServer : public HostedServer {
     std::string up = "./";
     for (const char c : std::string_view(head.path).substr(1)) up += c == '/' ? "../" : "";
     // A link without a token: the page says that it does not count.
-    reply.headers.emplace_back("Location", is_for_guests ? up + "#shared=" : up);
+    if (is_for_guests) up += "#shared=";
+    // Afterwards it leads to what was asked for: browsers keep the fragment of the address.
+    const std::string_view below = std::string_view(head.path).substr(sizeof("/w/") - 1);
+    const std::string_view workspace = below.substr(0, below.find('/'));
+    if (!is_for_guests && store::is_workspace_name(workspace)) {
+      up.append("?workspace=").append(workspace);
+    }
+    reply.headers.emplace_back("Location", std::move(up));
     return reply;
   }
 

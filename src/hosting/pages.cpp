@@ -27,12 +27,13 @@ net::HttpReply page(std::string_view type, std::string_view text) {
 
 void add_page_routes(HostedRoutes& routes, HostedServices&) {
   const auto add = [&](const char* path, const char* id, const char* summary, const char* type,
-                       std::string_view text) {
-    routes.add(Need::Nothing, {.pattern = path, .id = id, .summary = summary},
+                       std::string_view text, std::vector<server::Parameter> parameters = {}) {
+    routes.add(Need::Nothing,
+               {.pattern = path, .id = id, .summary = summary, .parameters = std::move(parameters)},
                [type, text](const HostedCall&) { return page(type, text); });
   };
   add("/", "show_account", "To log in, and which workspaces one has", "text/html; charset=utf-8",
-      embedded::kAccountHtml);
+      embedded::kAccountHtml, {server::text_parameter("workspace", "Where a login leads to.")});
   add("/account.js", "account_script", "Its script", "text/javascript; charset=utf-8",
       embedded::kAccountJs);
   add("/account.css", "account_style", "Its style", "text/css; charset=utf-8",

@@ -79,10 +79,14 @@ async function logIn(page, { data, origin }) {
     return answer.status === 200;
   };
   await until(knowsHer);
-  await page.goto(`${origin}/`);
+  // What somebody sent her: the login leads on to it.
+  await page.goto(`${origin}/w/default/#/s/${TORCH}`);
   await page.getByLabel("Name").fill("ada");
   await page.getByLabel("Password").first().fill(PASSWORD);
   await page.getByRole("button", { name: "Log in" }).click();
+  await until(() => page.url() === `${origin}/w/default/#/s/${TORCH}`);
+  await settled(page);
+  await page.goto(`${origin}/`);
   await page.getByRole("link", { name: "default" }).waitFor();
 }
 
