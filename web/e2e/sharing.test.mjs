@@ -104,7 +104,7 @@ test("a guest sees one session by a link, until it is ended", { skip: whyNoBrows
   const dialog = page.getByRole("dialog", { name: "Share this session" });
   await dialog.getByText("Links to sessions are off in this workspace").waitFor();
   await dialog.getByRole("button", { name: "Let members share sessions by links" }).click();
-  await dialog.getByLabel(/It counts for/).selectOption("an hour");
+  await dialog.getByLabel(/Valid for/).selectOption("an hour");
   await dialog.getByLabel(/Files of the log/).check();
   assert.ok(await dialog.getByLabel(/Command line/).isChecked(), "files have it in them");
   assert.ok(await dialog.getByLabel(/Source text/).isDisabled());

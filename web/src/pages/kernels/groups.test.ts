@@ -130,7 +130,7 @@ describe("groups of kernels", () => {
     expect(findKernel("nothing", list, section)).toBeNull();
   });
   it("leaves out dimensions of one", () => {
-    expect(configText(config(128))).toBe("3072×2 of 128");
+    expect(configText(config(128))).toBe("<<<3072×2, 128>>>");
     expect(configWords({ ...config(1), grid: [1, 1, 1] })).toBe("1 block of 1 thread");
     expect(configText({ ...config(1), grid: null, block: null })).toBe("–");
   });

@@ -202,10 +202,10 @@ const sizes = (dimensions: number[] | null) => {
   return used.join("×");
 };
 
-// "3072 of 128": blocks of threads.
+// "<<<3072, 128>>>", as CUDA C++ has it.
 export function configText(config: LaunchConfig): string {
   if (config.grid === null && config.block === null) return UNKNOWN;
-  return `${sizes(config.grid)} of ${sizes(config.block)}`;
+  return `<<<${sizes(config.grid)}, ${sizes(config.block)}>>>`;
 }
 
 // "1 block of 256 threads"

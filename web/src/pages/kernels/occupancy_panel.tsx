@@ -109,8 +109,10 @@ function WhatIf({ sm, needs }: { sm: Multiprocessor; needs: BlockNeeds }) {
         <span className="dim">
           {result.blocks === 0
             ? `no block fits: ${limitWords(result.limit)}`
-            : `${plural(result.blocks, "block")} a multiprocessor, ${
-                result.share === 1 ? "which is full" : `limited by ${limitWords(result.limit)}`
+            : `${plural(result.blocks, "block")} per multiprocessor, ${
+                result.share === 1
+                  ? "all that it can hold"
+                  : `limited by ${limitWords(result.limit)}`
               }`}
         </span>
         {isChanged && (

@@ -125,10 +125,10 @@ function NewLinkForm({ onMake }: { onMake: (hours: number, contents: Contents) =
     <form className="share-form" onSubmit={(event) => void make(event)}>
       <p className="dim">
         Whoever has the link sees the figures of this session, without an account: names of kernels,
-        scopes, functions and files. Nobody sees other sessions or notes by it.
+        scopes, functions and files. Other sessions and notes stay hidden.
       </p>
       <label>
-        It counts for{" "}
+        Valid for{" "}
         <select
           className="text-field"
           value={hours}

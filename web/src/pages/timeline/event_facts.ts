@@ -45,7 +45,10 @@ function launchFacts(values: Values): Fact[] {
   const grid = extent(values["grid"]);
   const block = extent(values["block"]);
   if (grid !== null && block !== null && Array.isArray(values["block"])) {
-    facts.push({ label: "launch", value: `${grid} blocks of ${block} threads` });
+    facts.push({
+      label: "launch",
+      value: `${grid} ${grid === "1" ? "block" : "blocks"} of ${block} threads`,
+    });
   }
   const registers = numberOf(values, "registers");
   if (registers !== null) facts.push({ label: "registers", value: `${count(registers)} a thread` });
