@@ -261,9 +261,9 @@ test("a kernel's callers, and a what-if of its occupancy", { skip: whyNoBrowser 
 
   // 54 registers a thread leave room for 9 blocks of 16; the step is the one that gives a tenth.
   const result = page.locator(".occupancy-result");
-  assert.match(await result.textContent(), /^56\.3% 9 blocks a multiprocessor/);
+  assert.match(await result.textContent(), /^56\.3% 9 blocks per multiprocessor/);
   await choose("At most 48 registers a thread: 62.5%");
-  assert.match(await result.textContent(), /^62\.5% 10 blocks a multiprocessor/);
+  assert.match(await result.textContent(), /^62\.5% 10 blocks per multiprocessor/);
   await page.getByRole("slider", { name: "Registers" }).fill("255");
   assert.match(await result.textContent(), /^12\.5% 2 blocks/);
   assert.deepEqual(page.errors, []);
