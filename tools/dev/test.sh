@@ -13,6 +13,9 @@ passed=0
 failed=0
 skipped=0
 summary=()
+again=() # tests that passed only when they ran once more
+clock=() # wraps the release tests
+failing= # the log of the stage that ended the run
 
 test_main() {
   local quick=no
@@ -45,10 +48,10 @@ test_main() {
   # Before the builds, which embed what it makes.
   stage web web_stages web_stage
   stage release-build build_stage release -DGPUFL_BENCH=ON
+  [[ $quick == yes ]] || fresh_clock
   test_stage release-tests run_ctest release
   stage web-pages web_stages web_e2e
   [[ $quick == no ]] || return 0
-  fresh_clock_stage
   stage clang-tidy lint_stage lint_tidy without
   stage asan-build build_stage asan
   test_stage asan-tests run_ctest asan
@@ -96,8 +99,9 @@ count_stage() {
 }
 
 show_failure() {
-  say "---- the end of $logs/$1.log"
-  tail -n 80 "$logs/$1.log"
+  failing=$logs/$1.log
+  say "---- the end of $failing"
+  tail -n 80 "$failing"
   say "----"
 }
 
@@ -109,15 +113,20 @@ test_stage() {
   set +e
   "$@" >"$logs/$name.log" 2>&1
   status=$?
+  [[ $status -eq 0 ]] || { once_more "$name" "$@" && status=0; }
   set -e
   took=$((SECONDS - start))
   # "98% tests passed, 1 tests failed out of 50"
-  line=$(grep -E '^[0-9]+% tests passed' "$logs/$name.log" || true)
+  line=$(grep -m 1 -E '^[0-9]+% tests passed' "$logs/$name.log" || true)
   if [[ $line =~ ,\ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]; then
     # ctest counts a test that skipped itself as passed, and lists it as "3 - name (Skipped)".
     left_out=$(grep -cE '^[[:space:]]+[0-9]+ - .* \(Skipped\)$' "$logs/$name.log" || true)
     skipped=$((skipped + left_out))
-    count_stage $((BASH_REMATCH[2] - BASH_REMATCH[1] - left_out)) "${BASH_REMATCH[1]}"
+    if [[ $status -eq 0 ]]; then
+      count_stage $((BASH_REMATCH[2] - left_out)) 0
+    else
+      count_stage $((BASH_REMATCH[2] - BASH_REMATCH[1] - left_out)) "${BASH_REMATCH[1]}"
+    fi
   else
     count_stage 0 1
     status=1
@@ -131,13 +140,33 @@ test_stage() {
   summary+=("$(printf '%-16s %4d s' "$name" "$took")")
 }
 
-# The release tests once more, as on a machine that booted a minute ago.
-fresh_clock_stage() {
-  local clock=(/usr/bin/python3 tools/fresh_clock.py) why
-  if why=$("${clock[@]}" true); then
-    test_stage fresh-clock "${clock[@]}" ctest --preset release --parallel "$jobs"
-  else
-    printf '%-16s%s\n' fresh-clock "skipped: $why"
+# once_more <stage> <command...>: those of its tests that failed, three at most, one after the other: a
+# test that waits may fail beside another that takes the whole machine. They are named in the last
+# lines. What a sanitizer reported has failed for good.
+once_more() {
+  local log=$logs/$1.log tests
+  shift
+  ! grep -qE 'ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|: runtime error: ' "$log" || return 1
+  mapfile -t tests < <(failed_tests "$log")
+  [[ ${#tests[@]} -ge 1 && ${#tests[@]} -le 3 ]] || return 1
+  say "---- once more: ${tests[*]}" >>"$log"
+  "$@" --rerun-failed --parallel 1 >>"$log" 2>&1 || return 1
+  again+=("${tests[@]}")
+}
+
+# failed_tests <log of ctest>: its list says "  9 - stack_table_test (Failed)".
+failed_tests() {
+  sed -nE 's/^[[:space:]]+[0-9]+ - ([^ ]+) \((Failed|Timeout|SEGFAULT|Subprocess aborted|ILLEGAL|Bus Error)\).*$/\1/p' "$1"
+}
+
+# As on a machine that booted a minute ago, where the system can do that. The sanitizers' tests run by
+# the machine's own clocks.
+fresh_clock() {
+  local why
+  clock=(/usr/bin/python3 tools/fresh_clock.py)
+  if ! why=$("${clock[@]}" true); then
+    say "no clocks that began a minute ago: $why"
+    clock=()
     skipped=$((skipped + 1))
   fi
 }
@@ -146,11 +175,12 @@ fresh_clock_stage() {
 run_ctest() {
   local preset=$1 wrap=()
   shift
+  [[ $preset != release ]] || wrap=("${clock[@]}")
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
   export UBSAN_OPTIONS=print_stacktrace=1
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
-  # The thread sanitizer of gcc 12 cannot map its shadow where addresses are widely randomised.
-  if [[ $preset == tsan ]] && setarch -R true 2>/dev/null; then wrap=(setarch -R); fi
+  # The sanitizers of gcc 12 cannot map their shadow where addresses are widely randomised.
+  if [[ $preset == [at]san ]] && setarch -R true 2>/dev/null; then wrap=(setarch -R); fi
   "${wrap[@]}" ctest --preset "$preset" --parallel "$jobs" "$@"
 }
 
@@ -200,6 +230,14 @@ fuzz_stage() {
 closing_line() {
   local status=$?
   if [[ $status -ne 0 && $failed -eq 0 ]]; then failed=1; fi
+  if [[ -n $failing ]]; then
+    say "What failed in $failing, in short:"
+    grep -nE 'Failure$|^(FAIL|ERROR): |^[A-Za-z]*Error: |Sanitizer|^not ok|: error:' "$failing" | cut -c 1-160 | head -n 12 || true
+  fi
+  if [[ ${#again[@]} -gt 0 ]]; then
+    say
+    say "Passed only when they ran once more: ${again[*]}"
+  fi
   if [[ ${#summary[@]} -gt 2 ]]; then
     say
     say "Slowest stages (of $SECONDS s):"
