@@ -35,10 +35,10 @@ Json session_json(const SessionEntry& session, const Json& notes) {
   json.set("rank", or_null(header.rank)).set("world_size", or_null(header.world_size));
   json.set("process", header.process).set("pid", header.pid).set("command", header.command);
   Json devices = Json::array();
-  for (const Json& device : listed.devices) {
+  for (const workbench::ListedDevice& device : listed.devices) {
     Json one = Json::object();
-    one.set("device", device["device"].as_integer(-1)).set("vendor", device["vendor"].as_string());
-    devices.push(one.set("name", device["name"].as_string()));
+    one.set("device", device.number).set("vendor", device.vendor).set("name", device.name);
+    devices.push(std::move(one));
   }
   json.set("devices", std::move(devices));
   return json.set("tags", notes["tags"].is_array() ? notes["tags"] : Json::array());

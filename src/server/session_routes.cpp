@@ -84,7 +84,9 @@ net::HttpReply show_session(const Services& services, const Call& call) {
              viewer.is_guest() ? without_withheld(header, viewer, session->dir.string()) : header);
   }
   Json devices = Json::array();
-  for (const Json& device : session->listed.devices) devices.push(device);
+  for (const workbench::ListedDevice& device : session->listed.devices) {
+    if (auto line = Json::parse(device.line)) devices.push(std::move(*line));
+  }
   json.set("device_lines", std::move(devices));
   const Json notes = viewer.is_guest() ? Json() : services.notes.read_notes(session->id);
   json.set("note", notes["text"].is_string() ? notes["text"] : Json(""));
@@ -203,11 +205,11 @@ net::HttpReply list_devices(const Services& services, const Call& call) {
   std::map<std::pair<std::string, std::string>, Device> devices;
   for (const SessionPtr& session : services.catalogue.sessions()) {
     const std::string& host = session->listed.found.header.host;
-    for (const Json& line : session->listed.devices) {
-      std::string uuid = line["uuid"].as_string();
-      if (uuid.empty()) uuid = "device-" + std::to_string(line["device"].as_integer());
-      Device& device = devices[{host, std::move(uuid)}];
-      if (device.sessions++ == 0) device.line = line;
+    for (const workbench::ListedDevice& listed : session->listed.devices) {
+      const bool has_uuid = !listed.uuid.empty();
+      Device& device =
+          devices[{host, has_uuid ? listed.uuid : "device-" + std::to_string(listed.number)}];
+      if (device.sessions++ == 0) device.line = *Json::parse(listed.line);
       device.host = host;
     }
   }

@@ -119,15 +119,19 @@ bool read_end(const format::SessionReader& reader, CountKernels count_kernels,
 }
 
 // Every file begins with the lines of its devices, before the first rows.
-std::vector<Json> devices_of(const format::SessionReader& reader) {
-  std::vector<Json> devices;
+std::vector<ListedDevice> devices_of(const format::SessionReader& reader) {
+  std::vector<ListedDevice> devices;
   const format::WindowFile* window = last_system_window(reader);
   if (window == nullptr) return devices;
   format::read_window(window->path, [&](std::string_view line) {
     const format::KindSpec* kind = format::find_kind(format::line_type(line));
     if (kind != nullptr && kind->is_batch()) return false;
     if (format::line_type(line) != "device") return true;
-    if (auto parsed = Json::parse(line)) devices.push_back(std::move(*parsed));
+    if (const auto parsed = Json::parse(line)) {
+      devices.push_back({(*parsed)["device"].as_integer(-1), (*parsed)["vendor"].as_string(),
+                         (*parsed)["name"].as_string(), (*parsed)["uuid"].as_string(),
+                         std::string(line)});
+    }
     return true;
   });
   return devices;

@@ -15,6 +15,13 @@
 // One thread.
 namespace gpufl::workbench {
 
+// A line of the log, which takes a fraction of the memory as it is written.
+struct ListedDevice {
+  int64_t number = -1;
+  std::string vendor, name, uuid;
+  std::string line;
+};
+
 struct ListedSession {
   FoundSession found;  // of one that cannot be read, the header has its folder's name as id
   // "live", "complete", "not proven", "losses" (as its ledger tells), "damaged", "unclosed",
@@ -25,7 +32,7 @@ struct ListedSession {
   bool has_end = false;             // else its duration is to its last sign of life
   std::optional<uint64_t> kernels;  // none: not recorded, or not known
   uint64_t bytes = 0;               // on disk
-  std::vector<base::Json> devices;  // their lines of the log; only a quick look has them
+  std::vector<ListedDevice> devices;  // only a quick look has them
 
   base::Json to_json() const;
 };
