@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using base::Code;
 using base::Status;
 
-constexpr size_t kReadingsAtOnce = 500'000;  // of windows that are packed together
+constexpr size_t kReadingsAtOnce = 100'000;  // of windows that are packed together: 40 bytes each
 constexpr size_t kUnitsAtOnce = 20;          // hours of devices, each of five blobs at the most
 
 uint64_t count_readings(const HealthReadings& readings) {
