@@ -72,6 +72,7 @@ class RunningHostedServer : public HostedServer {
     }
     changed_.notify_all();
     if (house_.joinable()) house_.join();
+    store_->tell_of_changes({});
     sites_.clear();  // before what they share
   }
   RunningHostedServer(const RunningHostedServer&) = delete;
@@ -109,6 +110,8 @@ class RunningHostedServer : public HostedServer {
     add_workspace_routes(*routes_, *services_);
     add_share_routes(*routes_, *services_);
     make_sites();
+    store_->tell_of_changes(
+        [this](int64_t workspace, const fs::path& folder) { sites_.look_soon(workspace, folder); });
     if (Status made = make_first_link(); !made) return made;
     house_ = std::thread([this] { keep_house(); });
     pthread_setname_np(house_.native_handle(), "gpufl-house");

@@ -77,6 +77,25 @@ TEST_F(IngestTest, ASessionComesWholeAndIsShown) {
             there["windows"].items().size());
 }
 
+// Without another look at all folders than the first, which a thousand sessions make slow.
+TEST_F(IngestTest, WhatComesIsShownAtOnce) {
+  HostedOptions rare = options();
+  rare.server.pace = std::chrono::hours(1);
+  start(std::move(rare));
+  const std::string admin = make_login("ada", "default", store::Role::Admin) + own_origin();
+  const std::string of = "/w/default/api/v1/sessions";
+  wait_for(200, [&] { return get(of, admin); });
+  wait_for(200, [&] { return get("/api/v1/ingest", bearer(key_)); });
+  EXPECT_EQ(state_of(send(key_, live(0), live_text(id_, Channel::System, 1, 5))), "stored");
+  wait_for(200, [&] { return get(of + "/" + id_, admin); });
+  EXPECT_EQ(json_of(get(of + "/" + id_, admin))["state"].as_string(), "live");
+  const std::string received = "/w/default/api/v1/received/" + id_;
+  EXPECT_EQ(ask("DELETE", received, admin).status, 204);
+  wait_for(404, [&] { return get(of + "/" + id_, admin); });
+  EXPECT_EQ(ask("POST", received + "/restore", admin).status, 204);
+  wait_for(200, [&] { return get(of + "/" + id_, admin); });
+}
+
 TEST_F(IngestTest, AnswersAsTheContractSays) {
   const std::string text = live_text(id_, Channel::System, 1, 5);
   const std::string more = "{\"type\":\"event\",\"time\":9,\"name\":\"y\"}\n";

@@ -40,6 +40,12 @@ void SiteList::hear_of(const server::AnalysisRequest& request, const base::Statu
   for (const auto& [id, place] : places_) place->site->hear_of(request, status);
 }
 
+void SiteList::look_soon(int64_t workspace, const std::filesystem::path& folder) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = places_.find(workspace);
+  if (found != places_.end()) found->second->site->look_soon(folder);
+}
+
 void SiteList::close_streams() const {
   const std::lock_guard lock(mutex_);
   for (const auto& [id, place] : places_) place->site->events().close_all();

@@ -25,6 +25,8 @@ class SiteList {
   void add_new(const store::Directory& directory, store::SessionStore& store,
                std::chrono::milliseconds pace, server::SharedWork& shared);
   void hear_of(const server::AnalysisRequest& request, const base::Status& status) const;
+  // Something of the session in that folder has changed.
+  void look_soon(int64_t workspace, const std::filesystem::path& folder) const;
   // Ends their streams.
   void close_streams() const;
   void clear();

@@ -5,12 +5,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "format/session_files.hpp"
 #include "format/session_reader.hpp"
 #include "format/session_scan.hpp"
@@ -21,10 +22,12 @@ namespace gpufl::server {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
 constexpr size_t kLongestId = 128;
-constexpr int kRestPerWork = 20;  // looking takes a twentieth of a core at most
+constexpr int kRestPerWork = 20;     // looking takes a twentieth of a core at most
+constexpr int kRestPerReported = 4;  // and at what was reported a fifth
+constexpr size_t kMostReported = 4096;
+// The system counts the times of changes in steps of a few milliseconds.
+constexpr int64_t kSettled_ns = 100'000'000;
 
 // What can stand in an address as it is, and is a name in any file system.
 bool is_plain(std::string_view id) {
@@ -39,13 +42,6 @@ std::string plain_id(std::string_view id) {
   return is_plain(id) ? std::string(id) : "x-" + name_hash(id);
 }
 
-std::string folder_stamp(const fs::path& dir) {
-  struct stat info{};
-  if (::lstat(dir.c_str(), &info) != 0) return {};
-  return fmt::format("{} {} {}.{}", info.st_dev, info.st_ino, info.st_mtim.tv_sec,
-                     info.st_mtim.tv_nsec);
-}
-
 // Its files can change while its folder does not: it is recorded, or nothing says that it is not.
 bool is_watched(const SessionEntry& entry) { return !entry.listed.has_end; }
 
@@ -53,13 +49,13 @@ std::string watched_stamp(const fs::path& dir) {
   return files_stamp(dir) + (format::is_locked(dir) ? "locked" : "free");
 }
 
-bool is_newer(const SessionPtr& a, const SessionPtr& b) {
+}  // namespace
+
+bool Catalogue::Newer::operator()(const SessionPtr& a, const SessionPtr& b) const {
   if (is_older(a->listed.found, b->listed.found)) return false;
   if (is_older(b->listed.found, a->listed.found)) return true;
   return a->dir < b->dir;
 }
-
-}  // namespace
 
 std::string_view to_string(Change::What what) {
   switch (what) {
@@ -87,13 +83,41 @@ Catalogue::~Catalogue() {
 }
 
 void Catalogue::run() {
-  while (true) {
+  auto next_look = Clock::now();
+  while (wait_until(next_look)) {
     const auto begin = Clock::now();
+    if (begin < next_look) {
+      look_at_reported();
+      continue;
+    }
     look();
-    const auto rest = std::max<Clock::duration>(pace_, kRestPerWork * (Clock::now() - begin));
-    std::unique_lock lock(mutex_);
-    if (changed_.wait_for(lock, rest, [&] { return is_stopping_; })) return;
+    const auto end = Clock::now();
+    next_look = end + std::max<Clock::duration>(pace_, kRestPerWork * (end - begin));
   }
+}
+
+bool Catalogue::is_stopping() const {
+  const std::lock_guard lock(mutex_);
+  return is_stopping_;
+}
+
+// Or until there is something to look at before. False: it ends.
+bool Catalogue::wait_until(Clock::time_point next_look) {
+  std::unique_lock lock(mutex_);
+  while (!is_stopping_) {
+    const auto until = reported_.empty() ? next_look : std::min(next_look, rests_until_);
+    if (Clock::now() >= until) return true;
+    changed_.wait_until(lock, until);
+  }
+  return false;
+}
+
+void Catalogue::look_soon(fs::path dir) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (reported_.size() >= kMostReported || !reported_.insert(std::move(dir)).second) return;
+  }
+  changed_.notify_all();
 }
 
 std::shared_ptr<SessionEntry> Catalogue::look_at(const fs::path& dir) const {
@@ -108,11 +132,13 @@ std::shared_ptr<SessionEntry> Catalogue::look_at(const fs::path& dir) const {
 }
 
 // What was known, where nothing has changed since.
-SessionPtr Catalogue::look_again(const fs::path& dir, const std::string& folder_stamp) const {
+SessionPtr Catalogue::look_again(const fs::path& dir, const FolderStamp& folder) const {
   const auto before = known_.find(dir);
   const SessionEntry* known = before == known_.end() ? nullptr : before->second.entry.get();
-  const bool is_same_folder = known != nullptr && before->second.folder_stamp == folder_stamp;
-  if (is_same_folder && !is_watched(*known)) return before->second.entry;
+  const bool is_same_folder = known != nullptr && before->second.folder.text == folder.text;
+  if (is_same_folder && before->second.folder.is_settled && !is_watched(*known)) {
+    return before->second.entry;
+  }
   std::string stamp = watched_stamp(dir);
   if (is_same_folder && known->stamp == stamp) return before->second.entry;
   const std::shared_ptr<SessionEntry> entry = look_at(dir);
@@ -125,74 +151,121 @@ SessionPtr Catalogue::look_again(const fs::path& dir, const std::string& folder_
   return entry;
 }
 
+Catalogue::FolderStamp Catalogue::stamp_of_folder(const fs::path& dir) {
+  struct stat info{};
+  if (::lstat(dir.c_str(), &info) != 0) return {};
+  const int64_t changed_ns = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  return {fmt::format("{} {} {}", info.st_dev, info.st_ino, changed_ns),
+          base::wall_ns() - changed_ns > kSettled_ns};
+}
+
+void Catalogue::look_at_one(const fs::path& dir, std::vector<Change>& changes) {
+  // Before it is read, so that what comes meanwhile is seen by the next look.
+  FolderStamp folder = stamp_of_folder(dir);
+  if (folder.text.empty()) return leave_out(dir, changes);  // it has just gone
+  SessionPtr entry = look_again(dir, folder);
+  put(dir, {std::move(folder), std::move(entry)}, changes);
+}
+
 void Catalogue::look() {
-  std::map<fs::path, Known> now;
-  for (const fs::path& dir : format::find_sessions(folder_)) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (is_stopping_) return;
-    }
-    // Before it is read, so that what comes meanwhile is seen by the next look.
-    std::string stamp = folder_stamp(dir);
-    SessionPtr entry = look_again(dir, stamp);
-    now.emplace(dir, Known{std::move(stamp), std::move(entry)});
+  std::vector<fs::path> there = format::find_sessions(folder_);
+  std::sort(there.begin(), there.end());
+  std::vector<Change> changes;
+  // First, so that their ids are free for others: folders can be renamed.
+  auto next = there.begin();
+  for (auto known = known_.begin(); known != known_.end();) {
+    while (next != there.end() && *next < known->first) ++next;
+    const bool is_there = next != there.end() && *next == known->first;
+    known = is_there ? std::next(known) : drop(known, changes);
   }
-  const std::vector<Change> changes = publish(std::move(now));
-  if (!changes.empty() && on_changes_) on_changes_(changes);
+  for (const fs::path& dir : there) {
+    if (is_stopping()) return;
+    // Whoever reported something does not wait for all the others.
+    if (has_looked_) look_at_reported();
+    look_at_one(dir, changes);
+  }
+  if (has_looked_) return tell(changes);
+  const std::lock_guard lock(mutex_);
+  has_looked_ = true;
+  ++revision_;
+  changed_.notify_all();
+}
+
+void Catalogue::look_at_reported() {
+  const auto begin = Clock::now();
+  if (begin < rests_until_) return;
+  std::set<fs::path> reported;
+  {
+    const std::lock_guard lock(mutex_);
+    reported.swap(reported_);
+  }
+  if (reported.empty()) return;
+  std::vector<Change> changes;
+  for (const fs::path& dir : reported) {
+    if (is_stopping()) return;
+    format::is_session_folder(dir) ? look_at_one(dir, changes) : leave_out(dir, changes);
+  }
+  tell(changes);
+  const auto end = Clock::now();
+  rests_until_ = end + kRestPerReported * (end - begin);
 }
 
 // Of sessions with one id, the one that was there first keeps it.
-void Catalogue::make_unique(std::map<fs::path, Known>& now) const {
-  std::set<std::string, std::less<>> ids;
-  for (const bool is_known : {true, false}) {
-    for (auto& [dir, one] : now) {
-      if (known_.contains(dir) != is_known || ids.insert(one.entry->id).second) continue;
-      auto other = std::make_shared<SessionEntry>(*one.entry);
-      other->id = "x-" + name_hash(other->name.string());
-      ids.insert(other->id);
-      one.entry = std::move(other);
-    }
-  }
+SessionPtr Catalogue::with_own_id(SessionPtr entry) const {
+  const auto found = by_id_.find(entry->id);
+  if (found == by_id_.end() || found->second->dir == entry->dir) return entry;
+  auto other = std::make_shared<SessionEntry>(*entry);
+  other->id = "x-" + name_hash(other->name.string());
+  return other;
 }
 
-std::vector<Change> Catalogue::publish(std::map<fs::path, Known> now) {
-  make_unique(now);
-  std::vector<Change> changes;
-  std::vector<SessionPtr> sessions;
-  std::map<std::string, SessionPtr, std::less<>> by_id;
-  for (const auto& [dir, one] : now) {
-    sessions.push_back(one.entry);
-    by_id.emplace(one.entry->id, one.entry);
-    const auto before = known_.find(dir);
-    if (before == known_.end()) {
-      changes.push_back({Change::What::Appeared, one.entry});
-    } else if (before->second.entry->stamp != one.entry->stamp) {
-      const bool has_ended = before->second.entry->is_live() && !one.entry->is_live();
-      changes.push_back({has_ended ? Change::What::Ended : Change::What::Grew, one.entry});
-    }
+void Catalogue::put(const fs::path& dir, Known now, std::vector<Change>& changes) {
+  const auto [place, is_new] = known_.try_emplace(dir);
+  Known& known = place->second;
+  const SessionPtr before = std::exchange(known, std::move(now)).entry;
+  if (before == known.entry) return;
+  known.entry = with_own_id(std::move(known.entry));
+  if (is_new) {
+    changes.push_back({Change::What::Appeared, known.entry});
+  } else if (before->stamp != known.entry->stamp) {
+    const bool has_ended = before->is_live() && !known.entry->is_live();
+    changes.push_back({has_ended ? Change::What::Ended : Change::What::Grew, known.entry});
   }
-  for (const auto& [dir, one] : known_) {
-    if (!now.contains(dir)) changes.push_back({Change::What::Removed, one.entry});
-  }
-  std::sort(sessions.begin(), sessions.end(), is_newer);
-  known_ = std::move(now);
-
   const std::lock_guard lock(mutex_);
-  if (!has_looked_) changes.clear();
-  if (!has_looked_ || !changes.empty()) {
-    sessions_ = std::move(sessions);
-    by_id_ = std::move(by_id);
-    ++revision_;
-  }
-  has_looked_ = true;
-  changed_.notify_all();
-  return changes;
+  if (before) forget(before);
+  sessions_.insert(known.entry);
+  by_id_.emplace(known.entry->id, known.entry);
+  ++revision_;
+}
+
+Catalogue::KnownSessions::iterator Catalogue::drop(KnownSessions::iterator known,
+                                                   std::vector<Change>& changes) {
+  changes.push_back({Change::What::Removed, known->second.entry});
+  const std::lock_guard lock(mutex_);
+  forget(known->second.entry);
+  ++revision_;
+  return known_.erase(known);
+}
+
+void Catalogue::leave_out(const fs::path& dir, std::vector<Change>& changes) {
+  if (const auto known = known_.find(dir); known != known_.end()) drop(known, changes);
+}
+
+// Under the mutex.
+void Catalogue::forget(const SessionPtr& entry) {
+  sessions_.erase(entry);
+  const auto found = by_id_.find(entry->id);
+  if (found != by_id_.end() && found->second == entry) by_id_.erase(found);
+}
+
+void Catalogue::tell(const std::vector<Change>& changes) const {
+  if (!changes.empty() && on_changes_) on_changes_(changes);
 }
 
 std::vector<SessionPtr> Catalogue::sessions() const {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return has_looked_ || is_stopping_; });
-  return sessions_;
+  return {sessions_.begin(), sessions_.end()};
 }
 
 SessionPtr Catalogue::find(std::string_view id) const {

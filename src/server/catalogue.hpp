@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -18,8 +19,8 @@
 
 // The sessions of a folder as they are now. A thread looks every quarter of a second, and reads
 // again only what has changed: a session that has ended costs one stat() a look, one that is
-// recorded or was killed one for each of its files. Readers get entries that never change. Any
-// thread.
+// recorded or was killed one for each of its files. At what it is told of it looks at once. Readers
+// get entries that never change. Any thread.
 namespace gpufl::server {
 
 struct SessionEntry {
@@ -61,31 +62,56 @@ class Catalogue {
   SessionPtr find(std::string_view id) const;
   // How often something has changed.
   uint64_t revision() const;
+  // Something of that session's folder, which is `folder() / name`, has changed: it is looked at
+  // before all others. Where too many wait, it has its turn with these. Costs next to nothing.
+  void look_soon(std::filesystem::path dir);
 
  private:
+  using Clock = std::chrono::steady_clock;
+  // Of a session's folder itself.
+  struct FolderStamp {
+    std::string text;  // empty: there is no folder
+    // Long enough ago that whatever came since would have given it another stamp.
+    bool is_settled = false;
+  };
   struct Known {
-    std::string folder_stamp;  // of the folder itself
+    FolderStamp folder;
     SessionPtr entry;
+  };
+  using KnownSessions = std::map<std::filesystem::path, Known>;
+  struct Newer {
+    bool operator()(const SessionPtr& a, const SessionPtr& b) const;
   };
 
   void run();
+  bool is_stopping() const;
+  bool wait_until(Clock::time_point next_look);
   void look();
+  void look_at_reported();
+  void look_at_one(const std::filesystem::path& dir, std::vector<Change>& changes);
   std::shared_ptr<SessionEntry> look_at(const std::filesystem::path& dir) const;
-  SessionPtr look_again(const std::filesystem::path& dir, const std::string& folder_stamp) const;
-  void make_unique(std::map<std::filesystem::path, Known>& now) const;
-  std::vector<Change> publish(std::map<std::filesystem::path, Known> now);
+  static FolderStamp stamp_of_folder(const std::filesystem::path& dir);
+  SessionPtr look_again(const std::filesystem::path& dir, const FolderStamp& folder) const;
+  SessionPtr with_own_id(SessionPtr entry) const;
+  void leave_out(const std::filesystem::path& dir, std::vector<Change>& changes);
+  void put(const std::filesystem::path& dir, Known now, std::vector<Change>& changes);
+  KnownSessions::iterator drop(KnownSessions::iterator known, std::vector<Change>& changes);
+  void forget(const SessionPtr& entry);
+  void tell(const std::vector<Change>& changes) const;
 
   const std::filesystem::path folder_;
   const std::chrono::milliseconds pace_;
   const OnChanges on_changes_;
-  std::map<std::filesystem::path, Known> known_;  // of the thread alone
-  mutable std::mutex mutex_;
+  KnownSessions known_;                 // of the thread alone, as is what follows
+  Clock::time_point rests_until_ = {};  // after it looked at what was reported
+  mutable std::mutex mutex_;            // guards what follows, which the thread alone changes
   mutable std::condition_variable changed_;
-  std::vector<SessionPtr> sessions_;
+  std::set<SessionPtr, Newer> sessions_;
   std::map<std::string, SessionPtr, std::less<>> by_id_;
   uint64_t revision_ = 0;
   bool has_looked_ = false;
-  bool is_stopping_ = false;
+  bool is_stopping_ = false;                  // anybody's
+  std::set<std::filesystem::path> reported_;  // anybody's
   std::thread thread_;
 };
 

@@ -34,10 +34,9 @@ class CatalogueTest : public ::testing::Test {
   void record(const std::string& folder, const std::string& id) {
     EXPECT_TRUE(begin(folder, id)->close(1000, {}).is_ok());
   }
-  void start() {
+  void start(std::chrono::milliseconds pace = std::chrono::milliseconds(1)) {
     catalogue_.emplace(
-        fs::canonical(logs_.path()), std::chrono::milliseconds(1),
-        [this](const std::vector<Change>& changes) {
+        fs::canonical(logs_.path()), pace, [this](const std::vector<Change>& changes) {
           const std::lock_guard lock(mutex_);
           for (const Change& change : changes) {
             changes_.insert(std::string(to_string(change.what)) + " " + change.session->id);
@@ -145,6 +144,75 @@ TEST_F(CatalogueTest, LinksLeadNowhere) {
   start();
   EXPECT_TRUE(catalogue_->sessions().empty());
   EXPECT_FALSE(catalogue_->find("real"));
+}
+
+// With no other look than the first.
+TEST_F(CatalogueTest, WhatIsReportedIsLookedAtAtOnce) {
+  record("a", "a");
+  start(std::chrono::hours(1));
+  const SessionPtr a = catalogue_->find("a");
+  ASSERT_TRUE(a);
+  const fs::path folder = fs::canonical(logs_.path());
+  auto writer = begin("b", "b");
+  catalogue_->look_soon(folder / "b");
+  ASSERT_TRUE(eventually([&] { return has_seen("appeared b"); }));
+  EXPECT_TRUE(catalogue_->find("b")->is_live());
+  writer->write(format::testing::scope_rows(*writer, 1, 100, 0));
+  ASSERT_TRUE(writer->flush(2000));
+  catalogue_->look_soon(folder / "b");
+  ASSERT_TRUE(eventually([&] { return has_seen("grew b"); }));
+  ASSERT_TRUE(writer->close(5000, {}).is_ok());
+  writer.reset();
+  catalogue_->look_soon(folder / "b");
+  ASSERT_TRUE(eventually([&] { return has_seen("ended b"); }));
+  ASSERT_EQ(catalogue_->sessions().size(), 2U);
+  fs::remove_all(logs_.path() / "b");
+  catalogue_->look_soon(folder / "b");
+  ASSERT_TRUE(eventually([&] { return has_seen("removed b"); }));
+  EXPECT_FALSE(catalogue_->find("b"));
+  ASSERT_EQ(catalogue_->sessions().size(), 1U);
+  EXPECT_EQ(catalogue_->sessions().front(), a) << "of others nothing is looked at";
+}
+
+// The system gives both changes the same time. One of later on stands for the step of its clock.
+TEST_F(CatalogueTest, WhatComesRightAfterTheEndIsSeen) {
+  record("a", "a");
+  const fs::path folder = fs::canonical(logs_.path());
+  const auto later = fs::last_write_time(folder / "a") + std::chrono::hours(1);
+  fs::last_write_time(folder / "a", later);
+  start(std::chrono::hours(1));
+  write_text(folder / "a" / "symbols.ndjson", "{}\n");
+  fs::last_write_time(folder / "a", later);
+  catalogue_->look_soon(folder / "a");
+  EXPECT_TRUE(eventually([&] { return has_seen("grew a"); }));
+}
+
+// Nobody hears of what is no session, and of more than can wait some have to.
+TEST_F(CatalogueTest, ReportsAreBounded) {
+  start(std::chrono::hours(1));
+  const fs::path folder = fs::canonical(logs_.path());
+  for (int i = 0; i < 10'000; ++i) catalogue_->look_soon(folder / std::to_string(i));
+  record("z", "z");
+  ASSERT_TRUE(eventually([&] {
+    catalogue_->look_soon(folder / "z");
+    return has_seen("appeared z");
+  }));
+  EXPECT_EQ(catalogue_->sessions().size(), 1U);
+}
+
+TEST_F(CatalogueTest, TheNewestIsTheFirstWhateverChanges) {
+  for (const char* id : {"a", "b", "c"}) record(id, id);
+  start();
+  for (const char* id : {"b", "a", "c"}) {
+    const SessionPtr before = catalogue_->find(id);
+    write_text(logs_.path() / id / "symbols.ndjson", "{}\n");
+    ASSERT_TRUE(eventually([&] { return catalogue_->find(id) != before; }));
+    const auto sessions = catalogue_->sessions();
+    ASSERT_EQ(sessions.size(), 3U);
+    for (size_t i = 1; i < sessions.size(); ++i) {
+      EXPECT_FALSE(is_older(sessions[i - 1]->listed.found, sessions[i]->listed.found));
+    }
+  }
 }
 
 TEST_F(CatalogueTest, ASessionItselfCanBeTheFolder) {

@@ -33,6 +33,8 @@ class Site {
   EventHub& events() { return events_; }
   // Passes it on to those who follow the events, where it is about one of these sessions.
   void hear_of(const AnalysisRequest& request, const base::Status& status);
+  // As the catalogue's.
+  void look_soon(const std::filesystem::path& dir) { catalogue_.look_soon(dir); }
 
  private:
   bool is_worth_indexing(const Change& change);

@@ -65,6 +65,12 @@ Decision SessionStore::decide(Piece& piece, Group& group) {
   if (*found && (*found)->is_deleted) return Outcome{What::Gone, 0, "it was deleted"};
   if (!piece.fault) return put_aside(piece, What::Quarantined, reason_of(piece), group);
   if (!*found) {
+  Decision taken = take_piece(piece, **found, group);
+  if (taken && taken->what == What::Stored) group.changed.emplace(piece.workspace, (*found)->id);
+  return taken;
+}
+
+Decision SessionStore::take_piece(Piece& piece, const StoredSession& session, Group& group) {
     if (piece.kind == PieceKind::Live && piece.offset > 0) return Outcome{What::Behind, 0, {}};
     if (auto refusal = refuse_for_room(piece, 0, group)) return *refusal;
     const auto added = catalogue_->add_session(piece.workspace, piece.session);
@@ -75,14 +81,14 @@ Decision SessionStore::decide(Piece& piece, Group& group) {
     if (!cleared) return cleared;
   }
   switch (piece.kind) {
-    case PieceKind::Window: return take_window(piece, **found, group);
-    case PieceKind::Live: return take_live(piece, **found, group);
-    case PieceKind::Module: return take_module(piece, **found, group);
+    case PieceKind::Window: return take_window(piece, session, group);
+    case PieceKind::Live: return take_live(piece, session, group);
+    case PieceKind::Module: return take_module(piece, session, group);
     case PieceKind::Manifest:
     case PieceKind::Symbols:
     case PieceKind::Disassembly: break;
   }
-  return take_file(piece, **found, group);
+  return take_file(piece, session, group);
 }
 
 std::optional<Outcome> SessionStore::refuse_for_room(const Piece& piece, int64_t growth,

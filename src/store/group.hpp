@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,7 +40,10 @@ struct Group {
     int64_t bytes = 0;
     int64_t texts = 0;  // of them, live lines
   };
-  std::map<int64_t, Growth> growth;  // by workspace
+  std::map<int64_t, Growth> growth;          // by workspace
+  // Of which something is stored: workspace and session.
+  std::set<std::pair<int64_t, int64_t>> changed;
+  bool is_committed = false;
 };
 
 }  // namespace gpufl::store

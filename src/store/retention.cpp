@@ -120,7 +120,7 @@ void SessionStore::keep_retention() {
 
 // Unless something of it has changed meanwhile.
 Status SessionStore::expire(const StoredSession& session) {
-  const std::lock_guard lock(catalogue_mutex_);
+  std::unique_lock lock(catalogue_mutex_);
   const auto now = catalogue_->find_session(session.workspace, session.name);
   if (!now) return now.status();
   const bool is_same = *now && (*now)->is_pinned == session.is_pinned &&
@@ -133,6 +133,8 @@ Status SessionStore::expire(const StoredSession& session) {
   expired_.push_back({session.workspace, session.name,
                       session.is_deleted ? "what was deleted is gone" : "session expired"});
   return {};
+  lock.unlock();
+  tell({{session.workspace, session.id}});
 }
 
 // Under the mutex. The catalogue goes first: what is left of the files then is swept at the start.

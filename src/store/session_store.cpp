@@ -217,6 +217,7 @@ void SessionStore::commit(std::vector<Waiting*>& group) {
       for (const Append& append : work.appends) journal_.add(append.lines());
       return journal_.sync();
     });
+    work.is_committed = done.is_ok();
     if (done) {
       write_live(work, outcomes);
       for (const auto& [workspace, growth] : work.growth) {
@@ -247,6 +248,21 @@ void SessionStore::commit(std::vector<Waiting*>& group) {
     group[i]->outcome.set_value(std::move(outcomes[i]));
   }
 }
+  if (work.is_committed) tell(work.changed);
+}
+
+void SessionStore::tell_of_changes(OnChange on_change) {
+  const std::lock_guard lock(on_change_mutex_);
+  on_change_ = std::move(on_change);
+}
+
+// Under no mutex of the store's own.
+void SessionStore::tell(const std::set<std::pair<int64_t, int64_t>>& changed) {
+  const std::lock_guard lock(on_change_mutex_);
+  if (!on_change_) return;
+  for (const auto& [workspace, session] : changed) {
+    on_change_(workspace, blobs_->path_of(session_prefix(workspace, session)).parent_path());
+  }
 
 // They are in the journal now; where one cannot be written, its sender does not hear that it was.
 void SessionStore::write_live(const Group& group, std::vector<Outcome>& outcomes) {
@@ -346,7 +362,7 @@ base::Result<std::optional<SessionStatus>> SessionStore::status(int64_t workspac
 }
 
 Status SessionStore::set_deleted(int64_t workspace, std::string_view session, bool is_deleted) {
-  const std::lock_guard lock(catalogue_mutex_);
+  std::unique_lock lock(catalogue_mutex_);
   const auto found = catalogue_->find_session(workspace, session);
   if (!found) return found.status();
   if (!*found) return {Code::NotFound, "there is no session '" + std::string(session) + "'"};
@@ -367,6 +383,8 @@ Status SessionStore::set_deleted(int64_t workspace, std::string_view session, bo
   if (!done) (void)blobs_->move_all(to, from);
   if (done && !is_deleted) health_.look_again();
   return done;
+  lock.unlock();
+  if (done) tell({{workspace, id}});
 }
 
 Status SessionStore::set_pinned(int64_t workspace, std::string_view session, bool is_pinned) {

@@ -7,13 +7,16 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -111,6 +114,11 @@ class SessionStore {
  private:
   struct Waiting;
 
+  // Is told of every session of which something was stored, that was deleted or came back, once
+  // that holds; the path is its folder. On the thread that did it, which the store's callers may be
+  // waiting for, so it only takes note. Empty: nobody is told, from the moment this returns.
+  using OnChange = std::function<void(int64_t workspace, const std::filesystem::path& folder)>;
+  void tell_of_changes(OnChange on_change);
   SessionStore(std::unique_ptr<BlobStore> blobs, std::unique_ptr<Catalogue> catalogue,
                const std::filesystem::path& journal, const StoreLimits& limits)
       : limits_(limits),
@@ -141,6 +149,7 @@ class SessionStore {
   // Whether there is more to do.
   bool settle_texts();
 
+  void tell(const std::set<std::pair<int64_t, int64_t>>& changed);
   // In retention.cpp.
   // What may go, the first to go first, and what has gone of it already.
   struct Expiring {
@@ -166,6 +175,7 @@ class SessionStore {
   base::Result<Outcome> take_live(Piece& piece, const StoredSession& session, Group& group);
   base::Result<Outcome> end_text(Piece& piece, const StoredSession& session, uint64_t size,
                                  Group& group);
+  base::Result<Outcome> take_piece(Piece& piece, const StoredSession& session, Group& group);
   base::Result<std::optional<Outcome>> compare_versions(Piece& piece, const StoredFile& known,
                                                         const std::string& name, Group& group);
   base::Result<Outcome> put_aside(Piece& piece, Outcome::What what, std::string why, Group& group);
@@ -205,6 +215,9 @@ class SessionStore {
 std::string session_prefix(int64_t workspace, int64_t session);
 std::string deleted_prefix(int64_t workspace, int64_t session);
 std::string module_name(int64_t workspace, std::string_view sha256);
+
+  std::mutex on_change_mutex_;  // guards what follows; held while it is called
+  OnChange on_change_;
 // What a file is called until it takes the place of the one before it.
 std::string coming_name(std::string_view name);
 std::string aside_name(int64_t workspace, int64_t id);

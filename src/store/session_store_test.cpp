@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "base/eventually.hpp"
@@ -177,6 +178,36 @@ TEST_F(SessionStoreTest, LiveLinesGiveWayToTheirWindow) {
   EXPECT_FALSE(fs::exists(raw));
   EXPECT_EQ(store_->take(live_piece(id_, Channel::System, 1, 0, text)).what, What::Superseded);
   EXPECT_EQ(status_of(id_).contents.windows.at(0).state, WindowState::Sealed);
+}
+
+TEST_F(SessionStoreTest, TellsOfEachSessionThatChanged) {
+  std::mutex mutex;
+  std::vector<std::pair<int64_t, fs::path>> told;
+  store_->tell_of_changes([&](int64_t workspace, const fs::path& folder) {
+    const std::lock_guard lock(mutex);
+    told.emplace_back(workspace, folder);
+  });
+  const auto has_told = [&](size_t times) {
+    return base::eventually([&] {
+      const std::lock_guard lock(mutex);
+      return told.size() == times;
+    });
+  };
+  const std::string text = live_text(id_, Channel::System, 1, 2);
+  ASSERT_EQ(store_->take(live_piece(id_, Channel::System, 1, 0, text)).what, What::Stored);
+  ASSERT_TRUE(has_told(1));
+  EXPECT_EQ(told[0], std::pair(int64_t{1}, session_folder(1).parent_path()));
+  EXPECT_EQ(store_->take(live_piece(id_, Channel::System, 1, 0, text)).what, What::Known);
+  ASSERT_TRUE(store_->set_deleted(1, id_, true));
+  ASSERT_TRUE(has_told(2)) << "of what was known nobody is told";
+  ASSERT_TRUE(store_->set_deleted(1, id_, false));
+  ASSERT_TRUE(has_told(3));
+  store_->tell_of_changes({});
+  const std::string more = text + "{\"type\":\"event\",\"time\":9,\"name\":\"y\"}\n";
+  for (const What what : {What::Stored, What::Known}) {
+    EXPECT_EQ(store_->take(live_piece(id_, Channel::System, 1, 0, more)).what, what);
+  }
+  EXPECT_TRUE(has_told(3));
 }
 
 TEST_F(SessionStoreTest, LinesOfAnotherSessionOrTornOnesAreRefused) {
