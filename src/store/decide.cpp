@@ -23,15 +23,6 @@ using Decision = base::Result<Outcome>;
 // How far behind it may be when lines of a session came last.
 constexpr int64_t kNotePace_ms = int64_t{10} * 60 * 1000;
 
-// Of a channel: the writer ends its log with this line.
-bool has_end_line(std::string_view text) {
-  constexpr std::string_view kEnd = "{\"type\":\"end\"";
-  for (size_t at = text.find(kEnd); at != std::string_view::npos; at = text.find(kEnd, at + 1)) {
-    if (at == 0 || text[at - 1] == '\n') return true;
-  }
-  return false;
-}
-
 // What is wrong with it. Who sent it reads that, and not where the store keeps it.
 std::string reason_of(const Piece& piece) {
   std::string reason = piece.fault.message();
@@ -65,12 +56,6 @@ Decision SessionStore::decide(Piece& piece, Group& group) {
   if (*found && (*found)->is_deleted) return Outcome{What::Gone, 0, "it was deleted"};
   if (!piece.fault) return put_aside(piece, What::Quarantined, reason_of(piece), group);
   if (!*found) {
-  Decision taken = take_piece(piece, **found, group);
-  if (taken && taken->what == What::Stored) group.changed.emplace(piece.workspace, (*found)->id);
-  return taken;
-}
-
-Decision SessionStore::take_piece(Piece& piece, const StoredSession& session, Group& group) {
     if (piece.kind == PieceKind::Live && piece.offset > 0) return Outcome{What::Behind, 0, {}};
     if (auto refusal = refuse_for_room(piece, 0, group)) return *refusal;
     const auto added = catalogue_->add_session(piece.workspace, piece.session);
@@ -80,6 +65,12 @@ Decision SessionStore::take_piece(Piece& piece, const StoredSession& session, Gr
     const Status cleared = blobs_->remove_all(session_prefix(piece.workspace, *added));
     if (!cleared) return cleared;
   }
+  Decision taken = take_piece(piece, **found, group);
+  if (taken && taken->what == What::Stored) group.changed.emplace(piece.workspace, (*found)->id);
+  return taken;
+}
+
+Decision SessionStore::take_piece(Piece& piece, const StoredSession& session, Group& group) {
   switch (piece.kind) {
     case PieceKind::Window: return take_window(piece, session, group);
     case PieceKind::Live: return take_live(piece, session, group);
@@ -147,6 +138,7 @@ Decision SessionStore::take_window(Piece& piece, const StoredSession& session, G
                                                    .bytes = piece.blob->size()});
   if (put) put = catalogue_->add_bytes(session.id, size - counted);
   if (!put) return put;
+  if (piece.has_end) group.ended.push_back(blobs_->path_of(prefix).parent_path());
   if (piece.channel == format::Channel::System) {
     group.readings.emplace_back(session.id, piece.number);
   }
@@ -291,8 +283,7 @@ Decision SessionStore::take_live(Piece& piece, const StoredSession& session, Gro
   Group::Growth& gained = group.growth[piece.workspace];
   gained.bytes += growth;
   gained.texts += growth;
-  group.appends.push_back(
-      {&piece, session.id, file, end, rest, piece.is_final || has_end_line(rest)});
+  group.appends.push_back({&piece, session.id, file, end, rest, piece.is_final || piece.has_end});
   return Outcome{What::Stored, end + rest.size(), {}};
 }
 

@@ -41,6 +41,7 @@ struct Group {
     int64_t texts = 0;  // of them, live lines
   };
   std::map<int64_t, Growth> growth;          // by workspace
+  std::vector<std::filesystem::path> ended;  // sessions of which the window with the end came
   // Of which something is stored: workspace and session.
   std::set<std::pair<int64_t, int64_t>> changed;
   bool is_committed = false;

@@ -132,10 +132,23 @@ Status LiveTexts::sync_folder_of(const fs::path& folder) {
 void LiveTexts::keep_live(const fs::path& folder) {
   Lock& lock = locks_[folder];
   lock.used = Clock::now();
-  if (lock.lock) return;
+  if (lock.lock || lock.has_ended) return;
   lock.lock = std::make_unique<format::SessionLock>();
   // Without it the session only looks as if it had been cut off.
   (void)lock.lock->acquire(folder);
+}
+
+void LiveTexts::end(const fs::path& folder) {
+  Lock& lock = locks_[folder];
+  lock.used = Clock::now();
+  lock.has_ended = true;
+  if (lock.lock) lock.lock->release();
+  lock.lock.reset();
+}
+
+bool LiveTexts::is_kept_live(const fs::path& folder) const {
+  const auto found = locks_.find(folder);
+  return found != locks_.end() && !found->second.has_ended;
 }
 
 void LiveTexts::end_idle(std::chrono::milliseconds patience) {

@@ -49,10 +49,13 @@ class LiveTexts {
   base::Status sync_folder_of(const std::filesystem::path& folder);
 
   // The session in that folder is being recorded, from now on until nothing is said of it for as
-  // long as `patience`, or it has ended.
+  // long as `patience`, or it has ended. Lines of it that were still on their way then change
+  // nothing.
   void keep_live(const std::filesystem::path& folder);
-  void end(const std::filesystem::path& folder) { locks_.erase(folder); }
-  bool is_kept_live(const std::filesystem::path& folder) const { return locks_.contains(folder); }
+  void end(const std::filesystem::path& folder);
+  // Nothing of it was ever said.
+  void forget(const std::filesystem::path& folder) { locks_.erase(folder); }
+  bool is_kept_live(const std::filesystem::path& folder) const;
   void end_idle(std::chrono::milliseconds patience);
 
  private:
@@ -66,6 +69,7 @@ class LiveTexts {
 
     std::unique_ptr<format::SessionLock> lock;
     Clock::time_point used;
+    bool has_ended = false;
   };
   Sessions unsynced_, settling_;
   uint64_t cuts_ = 0;

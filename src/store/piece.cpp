@@ -73,13 +73,18 @@ Status check_session_line(std::string_view line, const Piece& piece) {
   return {};
 }
 
-Status check_lines(const Piece& piece) {
+// The last of a session, in the window of one of its channels.
+bool is_end_line(std::string_view line) { return line.starts_with("{\"type\":\"end\""); }
+
+Status check_lines(Piece& piece) {
   Status first = {Code::Corrupt, "it is empty"};
   bool is_first = true;
   bool is_too_long = false;
+  const bool is_window = piece.kind == PieceKind::Window;
   const auto on_line = [&](std::string_view line, const format::LinePlace&) {
     if (is_first) first = check_session_line(line, piece);
     is_first = false;
+    piece.has_end = piece.has_end || (is_window && is_end_line(line));
     return first.is_ok();
   };
   const auto may_go_on = [&](uint64_t text) {
@@ -199,7 +204,7 @@ std::string blob_file_name(PieceKind kind, format::Channel channel, uint64_t num
   return std::string(format::kModuleFolder) + "/" + format::module_file_name(hash);
 }
 
-Status check_blob(const Piece& piece) {
+Status check_blob(Piece& piece) {
   if (!piece.told_sha256.empty() && piece.told_sha256 != piece.sha256) {
     return {Code::Corrupt, "its bytes have another SHA-256 than the sender said"};
   }
@@ -209,7 +214,7 @@ Status check_blob(const Piece& piece) {
   return check_lines(piece);
 }
 
-Status check_live_text(const Piece& piece) {
+Status check_live_text(Piece& piece) {
   if (!piece.is_final && !piece.text.ends_with('\n')) {
     return {Code::Corrupt, "it does not consist of whole lines"};
   }
@@ -222,6 +227,7 @@ Status check_live_text(const Piece& piece) {
     const std::string_view line = rest.substr(0, end);
     if (line.size() > format::kMaxLineBytes) return {Code::LimitReached, "a line is too long"};
     if (!is_object(line)) return {Code::Corrupt, "a line of it is not an object"};
+    piece.has_end = piece.has_end || is_end_line(line);
     rest.remove_prefix(end + 1);
   }
   return {};

@@ -35,10 +35,12 @@ struct Piece {
   std::string text;         // of live
   // What the store found out before it decides. Of a window: the SHA-256 of the final text that it
   // was compared with, and whether the rows are the same. Of lines that end a text: how often texts
-  // had been cut before it was hashed. Of any: why it is not what it says.
+  // had been cut before it was hashed. Of both: whether the log ends in it, as its writer says. Of
+  // any: why it is not what it says.
   std::string compared_with = {};
   bool has_same_rows = false;
   uint64_t cuts = 0;
+  bool has_end = false;
   base::Status fault = {};
 
   std::string describe() const;  // "window device 3"
@@ -80,11 +82,11 @@ std::string blob_file_name(PieceKind kind, format::Channel channel, uint64_t num
                            std::string_view hash);
 
 // Whether a blob that was received is what it says: ok, or Corrupt, TooNew or LimitReached with the
-// reason. Reads all of it in bounded memory. IoError: it could not be read.
-base::Status check_blob(const Piece& piece);
+// reason. Reads all of it in bounded memory, and notes `has_end`. IoError: it could not be read.
+base::Status check_blob(Piece& piece);
 // The same of live lines: whole lines that are objects, the first of a text its session line. What
-// is in them is for readers to understand.
-base::Status check_live_text(const Piece& piece);
+// else is in them is for readers to understand.
+base::Status check_live_text(Piece& piece);
 // Whether a sealed window has the same rows and lines as a text, in whatever order.
 base::Result<bool> has_same_rows(const std::filesystem::path& sealed,
                                  const std::filesystem::path& text);

@@ -220,6 +220,7 @@ void SessionStore::commit(std::vector<Waiting*>& group) {
     work.is_committed = done.is_ok();
     if (done) {
       write_live(work, outcomes);
+      for (const fs::path& folder : work.ended) texts_.end(folder);
       for (const auto& [workspace, growth] : work.growth) {
         admission_.add(workspace, growth.bytes, growth.texts);
       }
@@ -247,7 +248,6 @@ void SessionStore::commit(std::vector<Waiting*>& group) {
     }
     group[i]->outcome.set_value(std::move(outcomes[i]));
   }
-}
   if (work.is_committed) tell(work.changed);
 }
 
@@ -263,6 +263,7 @@ void SessionStore::tell(const std::set<std::pair<int64_t, int64_t>>& changed) {
   for (const auto& [workspace, session] : changed) {
     on_change_(workspace, blobs_->path_of(session_prefix(workspace, session)).parent_path());
   }
+}
 
 // They are in the journal now; where one cannot be written, its sender does not hear that it was.
 void SessionStore::write_live(const Group& group, std::vector<Outcome>& outcomes) {
@@ -370,7 +371,7 @@ Status SessionStore::set_deleted(int64_t workspace, std::string_view session, bo
   const int64_t id = (*found)->id;
   std::string from = session_prefix(workspace, id), to = deleted_prefix(workspace, id);
   if (!is_deleted) std::swap(from, to);
-  texts_.end(blobs_->path_of(session_prefix(workspace, id)).parent_path());
+  texts_.forget(blobs_->path_of(session_prefix(workspace, id)).parent_path());
   // Where the folder has gone from, its files cannot be synced any more.
   const fs::path folder = blobs_->path_of(from).parent_path();
   if (const Status synced = sync_texts_of(folder); !synced) return synced;
@@ -382,9 +383,9 @@ Status SessionStore::set_deleted(int64_t workspace, std::string_view session, bo
   if (done) admission_.set_deleted(workspace, session, is_deleted);
   if (!done) (void)blobs_->move_all(to, from);
   if (done && !is_deleted) health_.look_again();
-  return done;
   lock.unlock();
   if (done) tell({{workspace, id}});
+  return done;
 }
 
 Status SessionStore::set_pinned(int64_t workspace, std::string_view session, bool is_pinned) {

@@ -180,6 +180,31 @@ TEST_F(SessionStoreTest, LiveLinesGiveWayToTheirWindow) {
   EXPECT_EQ(status_of(id_).contents.windows.at(0).state, WindowState::Sealed);
 }
 
+TEST_F(SessionStoreTest, ASealedWindowThatHasTheEndEndsTheSession) {
+  const fs::path recorded = logs_.path() / "s";
+  testing::write_session(recorded, id_, 2, 10);
+  EXPECT_EQ(
+      store_->take(live_piece(id_, Channel::Scope, 9, 0, live_text(id_, Channel::Scope, 9, 1)))
+          .what,
+      What::Stored);
+  EXPECT_TRUE(format::is_locked(session_folder(1)));
+  uint64_t last = 1;
+  while (fs::exists(recorded / format::sealed_file_name(Channel::System, last + 1))) ++last;
+  const auto send = [&](Channel channel, uint64_t number) {
+    const std::string bytes = read_text(recorded / format::sealed_file_name(channel, number));
+    return store_->take(window_piece(*store_, id_, channel, number, bytes)).what;
+  };
+  EXPECT_EQ(send(Channel::Scope, 1), What::Stored);
+  EXPECT_TRUE(format::is_locked(session_folder(1))) << "more may come";
+  EXPECT_EQ(send(Channel::System, last), What::Stored);
+  EXPECT_FALSE(format::is_locked(session_folder(1)));
+  EXPECT_EQ(
+      store_->take(live_piece(id_, Channel::Scope, 8, 0, live_text(id_, Channel::Scope, 8, 1)))
+          .what,
+      What::Stored);
+  EXPECT_FALSE(format::is_locked(session_folder(1))) << "lines that came late begin nothing";
+}
+
 TEST_F(SessionStoreTest, TellsOfEachSessionThatChanged) {
   std::mutex mutex;
   std::vector<std::pair<int64_t, fs::path>> told;
