@@ -110,6 +110,7 @@ class RunningHostedServer : public HostedServer {
     add_workspace_routes(*routes_, *services_);
     add_share_routes(*routes_, *services_);
     make_sites();
+    remove_notes();  // of those that went when the last server was killed
     store_->tell_of_changes(
         [this](int64_t workspace, const fs::path& folder) { sites_.look_soon(workspace, folder); });
     if (Status made = make_first_link(); !made) return made;
@@ -304,6 +305,7 @@ class RunningHostedServer : public HostedServer {
       }
       services_->audit.flush();
       if (!is_last) note_expired();
+      if (!is_last) remove_notes();
       lock.lock();
       if (is_last) return;
     }
@@ -314,6 +316,12 @@ class RunningHostedServer : public HostedServer {
     for (const auto& [workspace, session, reason] : store_->take_expired()) {
       const Status noted = people_->audit(workspace, "retention", reason, session);
       if (!noted) engine_.complain("cannot note that " + session + " has gone: " + noted.message());
+    }
+  }
+
+  void remove_notes() {
+    for (const auto& [workspace, session] : store_->take_gone()) {
+      sites_.remove_notes(workspace, session);
     }
   }
 

@@ -46,6 +46,12 @@ void SiteList::look_soon(int64_t workspace, const std::filesystem::path& folder)
   if (found != places_.end()) found->second->site->look_soon(folder);
 }
 
+void SiteList::remove_notes(int64_t workspace, const std::string& session) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = places_.find(workspace);
+  if (found != places_.end()) found->second->notes.remove_notes(session);
+}
+
 void SiteList::close_streams() const {
   const std::lock_guard lock(mutex_);
   for (const auto& [id, place] : places_) place->site->events().close_all();

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "hosting/workspace_fleet.hpp"
@@ -27,6 +28,8 @@ class SiteList {
   void hear_of(const server::AnalysisRequest& request, const base::Status& status) const;
   // Something of the session in that folder has changed.
   void look_soon(int64_t workspace, const std::filesystem::path& folder) const;
+  // Of a session that is gone for good.
+  void remove_notes(int64_t workspace, const std::string& session) const;
   // Ends their streams.
   void close_streams() const;
   void clear();

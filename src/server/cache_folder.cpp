@@ -288,4 +288,8 @@ Status CacheFolder::write_notes(std::string_view session_id, const Json& notes) 
   return Status::from_errno(error, file.string());
 }
 
+void CacheFolder::remove_notes(std::string_view session_id) const {
+  ::unlink((folder_ / kNotes / name_hash(session_id)).c_str());
+}
+
 }  // namespace gpufl::server

@@ -45,6 +45,7 @@ class CacheFolder {
   // Of a session: an object. Null: none was kept.
   base::Json read_notes(std::string_view session_id) const;
   base::Status write_notes(std::string_view session_id, const base::Json& notes) const;
+  void remove_notes(std::string_view session_id) const;
 
  private:
   explicit CacheFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}

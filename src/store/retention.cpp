@@ -129,12 +129,13 @@ Status SessionStore::expire(const StoredSession& session) {
   const auto folder = blobs_->path_of(session_prefix(session.workspace, session.id)).parent_path();
   if (!is_same || texts_.is_kept_live(folder)) return {};
   if (Status gone = purge(session); !gone) return gone;
+  if (gone_.size() < kMostExpired) gone_.push_back({session.workspace, session.name});
   if (expired_.size() == kMostExpired) expired_.erase(expired_.begin());
   expired_.push_back({session.workspace, session.name,
                       session.is_deleted ? "what was deleted is gone" : "session expired"});
-  return {};
   lock.unlock();
   tell({{session.workspace, session.id}});
+  return {};
 }
 
 // Under the mutex. The catalogue goes first: what is left of the files then is swept at the start.
@@ -175,6 +176,11 @@ Status SessionStore::purge(const StoredSession& session) {
 std::vector<SessionStore::Expiry> SessionStore::take_expired() {
   const std::lock_guard lock(catalogue_mutex_);
   return std::exchange(expired_, {});
+}
+
+std::vector<SessionStore::Gone> SessionStore::take_gone() {
+  const std::lock_guard lock(catalogue_mutex_);
+  return std::exchange(gone_, {});
 }
 
 base::Result<std::vector<StoredSession>> SessionStore::sessions(int64_t workspace, size_t most,

@@ -101,6 +101,12 @@ class SessionStore {
     std::string session, reason;
   };
   std::vector<Expiry> take_expired();
+  // Of which nothing is left, since the last time; the first time also those of earlier runs.
+  struct Gone {
+    int64_t workspace = 0;
+    std::string session;
+  };
+  std::vector<Gone> take_gone();
   const std::string& generation() const { return generation_; }
   base::Result<std::vector<SetAside>> set_aside(int64_t workspace);
   base::Result<std::vector<Workspace>> workspaces();
@@ -108,17 +114,17 @@ class SessionStore {
   base::Result<std::filesystem::path> sessions_of(int64_t workspace);
   std::filesystem::path folder_of(int64_t workspace) const;
   StoreCounts counts() const;
+  // Is told of every session of which something was stored, that was deleted or came back, once
+  // that holds; the path is its folder. On the thread that did it, which the store's callers may be
+  // waiting for, so it only takes note. Empty: nobody is told, from the moment this returns.
+  using OnChange = std::function<void(int64_t workspace, const std::filesystem::path& folder)>;
+  void tell_of_changes(OnChange on_change);
   // Readings of GPUs, packed.
   Health& health() { return health_; }
 
  private:
   struct Waiting;
 
-  // Is told of every session of which something was stored, that was deleted or came back, once
-  // that holds; the path is its folder. On the thread that did it, which the store's callers may be
-  // waiting for, so it only takes note. Empty: nobody is told, from the moment this returns.
-  using OnChange = std::function<void(int64_t workspace, const std::filesystem::path& folder)>;
-  void tell_of_changes(OnChange on_change);
   SessionStore(std::unique_ptr<BlobStore> blobs, std::unique_ptr<Catalogue> catalogue,
                const std::filesystem::path& journal, const StoreLimits& limits)
       : limits_(limits),
@@ -143,13 +149,13 @@ class SessionStore {
   void run();
   void commit(std::vector<Waiting*>& group);
   void write_live(const Group& group, std::vector<Outcome>& outcomes);
+  void tell(const std::set<std::pair<int64_t, int64_t>>& changed);
   void keep_house();
   base::Status look_for_room();
   base::Status sync_texts_of(const std::filesystem::path& folder);
   // Whether there is more to do.
   bool settle_texts();
 
-  void tell(const std::set<std::pair<int64_t, int64_t>>& changed);
   // In retention.cpp.
   // What may go, the first to go first, and what has gone of it already.
   struct Expiring {
@@ -169,13 +175,13 @@ class SessionStore {
 
   // In decide.cpp.
   base::Result<Outcome> decide(Piece& piece, Group& group);
+  base::Result<Outcome> take_piece(Piece& piece, const StoredSession& session, Group& group);
   base::Result<Outcome> take_window(Piece& piece, const StoredSession& session, Group& group);
   base::Result<Outcome> take_file(Piece& piece, const StoredSession& session, Group& group);
   base::Result<Outcome> take_module(Piece& piece, const StoredSession& session, Group& group);
   base::Result<Outcome> take_live(Piece& piece, const StoredSession& session, Group& group);
   base::Result<Outcome> end_text(Piece& piece, const StoredSession& session, uint64_t size,
                                  Group& group);
-  base::Result<Outcome> take_piece(Piece& piece, const StoredSession& session, Group& group);
   base::Result<std::optional<Outcome>> compare_versions(Piece& piece, const StoredFile& known,
                                                         const std::string& name, Group& group);
   base::Result<Outcome> put_aside(Piece& piece, Outcome::What what, std::string why, Group& group);
@@ -196,6 +202,7 @@ class SessionStore {
   // The system may have forgotten lines that it could not write. The journals still have them.
   bool has_lost_texts_ = false;
   std::vector<Expiry> expired_;
+  std::vector<Gone> gone_;
   std::chrono::steady_clock::time_point looked_;  // for what has expired
   std::deque<Expiring> expiring_;                 // what was found then; the committing thread's
   ClockWatch clocks_;
@@ -208,6 +215,9 @@ class SessionStore {
   std::deque<Waiting*> waiting_;
   bool is_stopping_ = false;
   std::atomic<uint64_t> pieces_ = 0, bytes_ = 0, commits_ = 0;
+
+  std::mutex on_change_mutex_;  // guards what follows; held while it is called
+  OnChange on_change_;
   std::thread thread_;
 };
 
@@ -215,9 +225,6 @@ class SessionStore {
 std::string session_prefix(int64_t workspace, int64_t session);
 std::string deleted_prefix(int64_t workspace, int64_t session);
 std::string module_name(int64_t workspace, std::string_view sha256);
-
-  std::mutex on_change_mutex_;  // guards what follows; held while it is called
-  OnChange on_change_;
 // What a file is called until it takes the place of the one before it.
 std::string coming_name(std::string_view name);
 std::string aside_name(int64_t workspace, int64_t id);
