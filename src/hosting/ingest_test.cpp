@@ -6,6 +6,7 @@
 #include "format/verify.hpp"
 #include "hosting/test_host.hpp"
 #include "net/compression.hpp"
+#include "server/cache_folder.hpp"
 #include "store/inspect.hpp"
 
 namespace gpufl::hosting {
@@ -94,6 +95,35 @@ TEST_F(IngestTest, WhatComesIsShownAtOnce) {
   wait_for(404, [&] { return get(of + "/" + id_, admin); });
   EXPECT_EQ(ask("POST", received + "/restore", admin).status, 204);
   wait_for(200, [&] { return get(of + "/" + id_, admin); });
+}
+
+TEST_F(IngestTest, NotesGoWithTheirSession) {
+  HostedOptions quick = options();
+  quick.store.retention_pace = std::chrono::milliseconds(10);
+  start(std::move(quick));
+  wait_for(200, [&] { return get("/api/v1/ingest", bearer(key_)); });
+  send_session(key_, id_);
+  const std::string admin = make_login("ada", "default", store::Role::Admin) + own_origin();
+  const std::string of = "/w/default/api/v1/sessions";
+  wait_for(200, [&] { return get(of + "/" + id_, admin); });
+  EXPECT_EQ(ask("PUT", of + "/" + id_ + "/notes", admin + "Content-Type: application/json\r\n",
+                R"({"text":"slow","tags":["bad"]})")
+                .status,
+            200);
+  EXPECT_EQ(json_of(get(of + "?tag=bad", admin))["sessions"].items().size(), 1U);
+  EXPECT_EQ(json_of(get(of + "?tag=good", admin))["sessions"].items().size(), 0U);
+  const fs::path kept = folder_.path() / "data/workspaces/1/notes/notes" / server::name_hash(id_);
+  EXPECT_TRUE(fs::exists(kept));
+  EXPECT_EQ(ask("DELETE", "/w/default/api/v1/received/" + id_, admin).status, 204);
+  wait_for(404, [&] { return get(of + "/" + id_, admin); });
+  EXPECT_TRUE(fs::exists(kept)) << "until the deletion cannot be undone any more";
+  ASSERT_TRUE(people()->set_retention(1, {.keep_days = {}, .keep_bytes = {}, .deleted_days = 0}));
+  EXPECT_TRUE(base::eventually([&] { return !fs::exists(kept); }));
+  // A server that was killed in between has left them.
+  server_.reset();
+  write_text(kept, "{}");
+  start();
+  EXPECT_FALSE(fs::exists(kept));
 }
 
 TEST_F(IngestTest, AnswersAsTheContractSays) {

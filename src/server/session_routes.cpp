@@ -54,7 +54,7 @@ net::HttpReply list_sessions(const Services& services, const Call& call) {
   std::vector<SessionPtr> found = services.catalogue.sessions();
   if (const std::string tag = call.text("tag", ""); !tag.empty()) {
     std::erase_if(found, [&](const SessionPtr& session) {
-      const Json notes = services.cache.read_notes(session->id);
+      const Json notes = services.notes.read_notes(session->id);
       const auto& tags = notes["tags"].items();
       return std::none_of(tags.begin(), tags.end(),
                           [&](const Json& one) { return one.as_string() == tag; });
