@@ -112,6 +112,12 @@ def test_an_address_of_another_server_gets_no_key(logs, server):
     assert server.requests == []
 
 
+def test_an_address_is_the_same_however_it_is_written(logs, server):
+    record(logs, backend_url=server.url + "/", api_key=KEY)
+    result = gpufl.upload_logs(backend_url=server.url.replace("http://", "HTTP://"))
+    assert result.success, result.warnings
+
+
 def test_disabled_asks_nobody(logs, server):
     gpufl.init(enabled=False)
     result = gpufl.upload_logs(logs, backend_url=server.url, api_key=KEY)

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "net/url.hpp"
 
 namespace gpufl::agent {
 namespace {
@@ -21,11 +22,6 @@ using base::Json;
 constexpr size_t kMaxBytes = size_t{1} << 20;
 // Of one request, however slow the line: what stands still is noticed sooner.
 constexpr std::chrono::hours kTotalTime{1};
-
-std::string trimmed_url(std::string url) {
-  while (url.ends_with('/')) url.pop_back();
-  return url;
-}
 
 base::Result<std::string> read_private(const fs::path& file) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -103,14 +99,14 @@ base::Result<Credentials> Credentials::read(const fs::path& file) {
 
 std::optional<Login> Credentials::find(const std::string& backend_url) const {
   const auto found = std::find_if(logins_.begin(), logins_.end(), [&](const Login& login) {
-    return backend_url.empty() || trimmed_url(login.backend_url) == trimmed_url(backend_url);
+    return backend_url.empty() || net::is_same_place(login.backend_url, backend_url);
   });
   return found == logins_.end() ? std::nullopt : std::optional(*found);
 }
 
 base::Status Credentials::put(const fs::path& file, const Login& login) {
   std::erase_if(logins_, [&](const Login& other) {
-    return trimmed_url(other.backend_url) == trimmed_url(login.backend_url);
+    return net::is_same_place(other.backend_url, login.backend_url);
   });
   logins_.insert(logins_.begin(), login);
   Json logins = Json::array();
@@ -126,7 +122,7 @@ base::Status Credentials::put(const fs::path& file, const Login& login) {
 
 std::string key_variable(const std::string& backend_url, const net::Variables& variables) {
   const std::string meant = variables("GPUFL_BACKEND_URL");
-  const bool is_other = !meant.empty() && trimmed_url(meant) != trimmed_url(backend_url);
+  const bool is_other = !meant.empty() && !net::is_same_place(meant, backend_url);
   return is_other || backend_url.empty() ? "" : variables("GPUFL_API_KEY");
 }
 

@@ -26,6 +26,7 @@
 #include "client/session_report.hpp"
 #include "client/upload.hpp"
 #include "format/capability_words.hpp"
+#include "net/url.hpp"
 
 namespace gpufl::client {
 
@@ -297,7 +298,7 @@ UploadResult Client::upload(UploadOptions options) {
     fill(options.backend_url, &InitOptions::backend_url);
     const auto is_known = [&](const InitOptions& known) {
       return !is_other_server || known.backend_url.empty() ||
-             known.backend_url == options.backend_url;
+             net::is_same_place(known.backend_url, options.backend_url);
     };
     if (is_known(in_force_) && is_known(around.options)) {
       fill(options.api_key, &InitOptions::api_key);

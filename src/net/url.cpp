@@ -97,6 +97,13 @@ base::Result<Url> parse_url(std::string_view text, bool may_have_user) {
   return url;
 }
 
+bool is_same_place(std::string_view a, std::string_view b) {
+  const auto one = parse_url(a), other = parse_url(b);
+  if (!one || !other) return a == b;
+  return one->is_tls == other->is_tls && one->port == other->port && one->path == other->path &&
+         equals_ignoring_case(one->host, other->host);
+}
+
 std::string base64(std::string_view text) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

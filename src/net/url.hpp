@@ -29,6 +29,10 @@ struct Url {
 // query, a fragment, a user unless `may_have_user`, and what is no host or port.
 base::Result<Url> parse_url(std::string_view text, bool may_have_user = false);
 
+// Whether both lead to the same server, however they are written: "https://Host:443/" and
+// "https://host" do. What is no address is the same as itself.
+bool is_same_place(std::string_view a, std::string_view b);
+
 // `text` in base64, as HTTP's Basic credentials have it.
 std::string base64(std::string_view text);
 

@@ -56,6 +56,22 @@ TEST(Url, KnowsLoopback) {
   EXPECT_FALSE(parse_url("http://10.0.0.1")->is_loopback());
 }
 
+TEST(Url, OnePlaceIsOneHoweverItIsWritten) {
+  for (const char* text : {"https://gpu.example.com", "https://gpu.example.com/",
+                           "https://gpu.example.com//", "HTTPS://GPU.Example.com:443/"}) {
+    EXPECT_TRUE(is_same_place("https://gpu.example.com", text)) << text;
+    EXPECT_TRUE(is_same_place(text, "https://gpu.example.com")) << text;
+  }
+  for (const char* text : {"http://gpu.example.com", "https://gpu.example.com:8443",
+                           "https://gpu.example.com/a", "https://example.com", ""}) {
+    EXPECT_FALSE(is_same_place("https://gpu.example.com", text)) << text;
+  }
+  EXPECT_TRUE(is_same_place("https://a/B/", "https://a/B"));
+  EXPECT_FALSE(is_same_place("https://a/b", "https://a/B"));
+  EXPECT_TRUE(is_same_place("no address", "no address"));
+  EXPECT_FALSE(is_same_place("no address", "another"));
+}
+
 // RFC 4648, section 10.
 TEST(Base64, IsThatOfTheStandard) {
   EXPECT_EQ(base64(""), "");
