@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/redaction.hpp"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -42,16 +46,28 @@ bool redact_source(std::string_view line, std::string& out) {
   return true;
 }
 
-base::Status written(std::ofstream& out, const fs::path& target) {
-  out.close();
-  if (out) return {};
-  return {base::Code::IoError, "cannot write " + target.string() + ": is the disk full?"};
+base::Result<OpenFile> nameless_file() {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) return base::Status::from_errno(error.value(), "there is no folder for copies");
+  int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  // Not every file system can.
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+    std::string name = (folder / "gpufl-upload-XXXXXX").string();
+    fd = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd >= 0) ::unlink(name.c_str());
+  }
+  if (fd >= 0) return OpenFile(fd);
+  return base::Status::from_errno(errno, "cannot write a copy in " + folder.string());
 }
 
-base::Result<OpenFile> open_again(const fs::path& file) {
-  const auto folder = Folder::open(file.parent_path());
-  if (!folder) return folder.status();
-  return folder->open_file(file.filename().string());
+base::Status written(std::ofstream& out) {
+  out.close();
+  if (out) return {};
+  std::error_code ignored;
+  return {base::Code::IoError, "cannot write a copy in " +
+                                   fs::temp_directory_path(ignored).string() +
+                                   ": is the disk full?"};
 }
 
 }  // namespace
@@ -60,11 +76,6 @@ Redaction with_variables(Redaction redaction, const net::Variables& variables) {
   redaction.source = redaction.source || is_on(variables("GPUFL_UPLOAD_NO_SOURCE"));
   redaction.command = redaction.command || is_on(variables("GPUFL_UPLOAD_NO_COMMAND"));
   return redaction;
-}
-
-Redactor::~Redactor() {
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
 }
 
 bool Redactor::redact(std::string_view line, std::string& out) const {
@@ -86,21 +97,10 @@ bool Redactor::is_secret_tail(std::string_view tail) {
   return is_of(tail, "session") || is_of(tail, "source");
 }
 
-base::Result<fs::path> Redactor::place(const char* name) {
-  if (folder_.empty()) {
-    std::error_code ignored;
-    std::string made = (fs::temp_directory_path(ignored) / "gpufl-upload-XXXXXX").string();
-    if (::mkdtemp(made.data()) == nullptr) {
-      return base::Status(base::Code::IoError, "there is no room for temporary files");
-    }
-    folder_ = made;
-  }
-  return folder_ / name;
-}
-
-base::Status Redactor::copy_lines(const OpenFile& file, const fs::path& target,
-                                  bool has_hash) const {
-  std::ofstream out(target, std::ios::binary | std::ios::trunc);
+base::Result<OpenFile> Redactor::copy_lines(const OpenFile& file, bool has_hash) const {
+  auto target = nameless_file();
+  if (!target) return target;
+  std::ofstream out(target->path(), std::ios::binary);
   base::Xxh64 hash;
   std::string told;
   const auto copy = [&](std::string_view line, const format::LinePlace&) {
@@ -123,38 +123,34 @@ base::Status Redactor::copy_lines(const OpenFile& file, const fs::path& target,
   const format::UnsealOutcome outcome =
       format::read_placed_lines(file.path(), {}, copy, format::kMaxLineBytes, may_go_on);
   if (!outcome.status) return outcome.status;
-  if (is_too_long) return {base::Code::LimitReached, "it unpacks to more than a window holds"};
+  if (is_too_long) {
+    return base::Status(base::Code::LimitReached, "it unpacks to more than a window holds");
+  }
   if (!is_secret_tail(outcome.tail)) out << outcome.tail;
-  return written(out, target);
+  if (base::Status status = written(out); !status) return status;
+  return target;
 }
 
-base::Result<Redactor::Window> Redactor::copy_window(const OpenFile& file) {
-  const auto raw = place("window.log");
+base::Result<Redactor::Window> Redactor::copy_window(const OpenFile& file) const {
+  const auto raw = copy_lines(file, false);
   if (!raw) return raw.status();
-  if (base::Status status = copy_lines(file, *raw, false); !status) return status;
-  const fs::path target = folder_ / "window.log.zst";
-  auto sealed = format::seal_window(*raw, target);
-  std::error_code ignored;
-  fs::remove(*raw, ignored);
-  if (!sealed) return sealed.status();
-  auto copy = open_again(target);
+  auto copy = nameless_file();
   if (!copy) return copy.status();
+  auto sealed = format::seal_into(raw->path(), copy->path());
+  if (!sealed) return sealed.status();
   return Window{std::move(*copy), std::move(*sealed)};
 }
 
 // Symbols end with the hash of what is before.
-base::Result<OpenFile> Redactor::copy_symbols(const OpenFile& file) {
-  const auto target = place("symbols.ndjson");
-  if (!target) return target.status();
-  if (base::Status status = copy_lines(file, *target, true); !status) return status;
-  return open_again(*target);
+base::Result<OpenFile> Redactor::copy_symbols(const OpenFile& file) const {
+  return copy_lines(file, true);
 }
 
-base::Result<OpenFile> Redactor::copy_manifest(const OpenFile& file, const Sealed& sealed) {
-  const auto target = place("manifest.ndjson");
-  if (!target) return target.status();
+base::Result<OpenFile> Redactor::copy_manifest(const OpenFile& file, const Sealed& sealed) const {
+  auto target = nameless_file();
+  if (!target) return target;
   const format::Manifest manifest = format::read_manifest(file.path());
-  std::ofstream out(*target, std::ios::binary | std::ios::trunc);
+  std::ofstream out(target->path(), std::ios::binary);
   std::string line;
   if (manifest.session_line && redact(manifest.session_line->dump(), line)) out << line << '\n';
   for (ManifestEntry entry : manifest.entries) {
@@ -164,8 +160,8 @@ base::Result<OpenFile> Redactor::copy_manifest(const OpenFile& file, const Seale
     }
     out << entry.to_line();
   }
-  if (base::Status status = written(out, *target); !status) return status;
-  return open_again(*target);
+  if (base::Status status = written(out); !status) return status;
+  return target;
 }
 
 }  // namespace gpufl::agent

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -30,7 +29,8 @@ struct Redaction {
 // "no", "off" and "false" does.
 Redaction with_variables(Redaction redaction, const net::Variables& variables);
 
-// Copies of a session's files for sending, one at a time. One thread.
+// Copies of a session's files for sending. They have no name, so nothing of them stays, whatever
+// ends this process. Any thread.
 class Redactor {
  public:
   // Of one window, as much text as a server keeps.
@@ -38,9 +38,6 @@ class Redactor {
 
   explicit Redactor(const Redaction& redaction, uint64_t most_text = kMostText)
       : redaction_(redaction), most_text_(most_text) {}
-  ~Redactor();
-  Redactor(const Redactor&) = delete;
-  Redactor& operator=(const Redactor&) = delete;
 
   // What may be told of a line; false: nothing.
   bool redact(std::string_view line, std::string& out) const;
@@ -52,20 +49,17 @@ class Redactor {
     format::SealedWindow sealed;
   };
   // Of a sealed window, sealed anew. LimitReached: it unpacks to more than `most_text`.
-  base::Result<Window> copy_window(const OpenFile& file);
-  base::Result<OpenFile> copy_symbols(const OpenFile& file);
+  base::Result<Window> copy_window(const OpenFile& file) const;
+  base::Result<OpenFile> copy_symbols(const OpenFile& file) const;
   // `sealed`: of windows that were copied; of others the entries stay.
   using Sealed = std::map<std::pair<format::Channel, uint64_t>, format::SealedWindow>;
-  base::Result<OpenFile> copy_manifest(const OpenFile& file, const Sealed& sealed);
+  base::Result<OpenFile> copy_manifest(const OpenFile& file, const Sealed& sealed) const;
 
  private:
-  base::Result<std::filesystem::path> place(const char* name);
-  base::Status copy_lines(const OpenFile& file, const std::filesystem::path& target,
-                          bool has_hash) const;
+  base::Result<OpenFile> copy_lines(const OpenFile& file, bool has_hash) const;
 
   const Redaction redaction_;
   const uint64_t most_text_;
-  std::filesystem::path folder_;  // that nobody else can read; empty: not made yet
 };
 
 }  // namespace gpufl::agent

@@ -2,6 +2,7 @@
 #include "agent/redaction.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "agent/test_shipping.hpp"
 #include "agent/upload.hpp"
@@ -124,6 +125,34 @@ TEST_F(RedactionTest, CopiesNoMoreThanAWindowHolds) {
   EXPECT_EQ(copy.status().text(), "LimitReached: it unpacks to more than a window holds");
   Redactor usual({.command = true});
   EXPECT_TRUE(usual.copy_window(*window));
+}
+
+// So that nothing of what was to be left out lies about once an upload was killed.
+TEST_F(RedactionTest, CopiesHaveNoName) {
+  record();
+  const fs::path folder = dir_.path() / "temporary";
+  fs::create_directory(folder);
+  const char* before = std::getenv("TMPDIR");
+  const std::string usual = before == nullptr ? "/tmp" : before;
+  ::setenv("TMPDIR", folder.c_str(), 1);
+  const auto opened = Folder::open(session_);
+  ASSERT_TRUE(opened);
+  const Redactor redactor({.source = true, .command = true});
+  const auto window = redactor.copy_window(*opened->open_file("code.1.log"));
+  const auto symbols = redactor.copy_symbols(*opened->open_file("symbols.ndjson"));
+  const auto manifest = redactor.copy_manifest(*opened->open_file("manifest.ndjson"), {});
+  ::setenv("TMPDIR", usual.c_str(), 1);
+  ASSERT_TRUE(window) << window.status().text();
+  ASSERT_TRUE(symbols) << symbols.status().text();
+  ASSERT_TRUE(manifest) << manifest.status().text();
+  for (const OpenFile* copy : {&window->file, &*symbols, &*manifest}) EXPECT_GT(copy->size(), 0U);
+  EXPECT_TRUE(fs::is_empty(folder)) << fs::directory_iterator(folder)->path();
+  ::setenv("TMPDIR", (folder / "missing").c_str(), 1);
+  const auto nowhere = redactor.copy_window(*opened->open_file("code.1.log"));
+  ::setenv("TMPDIR", usual.c_str(), 1);
+  ASSERT_FALSE(nowhere);
+  EXPECT_NE(nowhere.status().message().find("copies"), std::string::npos)
+      << nowhere.status().text();
 }
 
 TEST_F(RedactionTest, VariablesLeaveOutForAllPaths) {

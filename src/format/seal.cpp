@@ -167,10 +167,10 @@ base::Status sync_folder(const std::filesystem::path& folder) {
   return {};
 }
 
-base::Result<SealedWindow> seal_to(const std::filesystem::path& raw,
-                                   const std::filesystem::path& temporary) {
+base::Result<SealedWindow> seal_lines(const std::filesystem::path& raw,
+                                      const std::filesystem::path& into) {
   Sealer sealer;
-  if (const base::Status status = sealer.open(temporary); !status) return status;
+  if (const base::Status status = sealer.open(into); !status) return status;
   const UnsealOutcome outcome = read_window(raw, [&](std::string_view line) {
     sealer.add_line(line);
     return true;
@@ -184,17 +184,20 @@ base::Result<SealedWindow> seal_to(const std::filesystem::path& raw,
 
 }  // namespace
 
+base::Result<SealedWindow> seal_into(const std::filesystem::path& raw,
+                                     const std::filesystem::path& file) {
+  try {
+    return seal_lines(raw, file);
+  } catch (const std::bad_alloc&) {
+    return base::Status(base::Code::LimitReached, "out of memory");
+  }
+}
+
 base::Result<SealedWindow> seal_window(const std::filesystem::path& raw,
                                        const std::filesystem::path& sealed) {
   std::filesystem::path temporary = sealed;
   temporary += ".tmp";
-  base::Result<SealedWindow> result = [&]() -> base::Result<SealedWindow> {
-    try {
-      return seal_to(raw, temporary);
-    } catch (const std::bad_alloc&) {
-      return base::Status(base::Code::LimitReached, "out of memory");
-    }
-  }();
+  base::Result<SealedWindow> result = seal_into(raw, temporary);
   if (result && std::rename(temporary.c_str(), sealed.c_str()) != 0) {
     result = base::Status::from_errno(errno, sealed.string());
   }

@@ -29,6 +29,9 @@ struct SealedWindow {
 // over as they are, a torn last line too. Batches that are large already are not even decoded.
 base::Result<SealedWindow> seal_window(const std::filesystem::path& raw,
                                        const std::filesystem::path& sealed);
+// The same into a file that nobody else looks at, whatever its name. What fails leaves a part.
+base::Result<SealedWindow> seal_into(const std::filesystem::path& raw,
+                                     const std::filesystem::path& file);
 
 // Where a line stands in a file, so that it can be read without what is before it.
 struct LinePlace {
