@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using base::Code;
 using base::Status;
 
-constexpr size_t kReadingsAtOnce = 100'000;  // of windows that are packed together: 40 bytes each
+constexpr size_t kReadingsAtOnce = 50'000;  // of windows that are packed together: 40 bytes each
 constexpr size_t kUnitsAtOnce = 20;          // hours of devices, each of five blobs at the most
 
 uint64_t count_readings(const HealthReadings& readings) {
@@ -154,6 +154,10 @@ Status Health::begin(Group& group, int64_t now_ms) {
         HealthReadings& part = unit.parts[window.source()];
         for (auto& [name, series] : readings) {
           HealthSeries& all = part[name];
+          if (all.empty()) {
+            all = std::move(series);
+            continue;
+          }
           // One GPU may have two numbers in a session.
           for (const HealthBucket& bucket : series) add_to_series(all, bucket, name.has_bits());
         }
