@@ -203,7 +203,7 @@ class RunningHostedServer : public HostedServer {
     if (asked.path.empty()) return not_found();
     const auto site = sites_.find(caller.workspace);
     if (!site) return net::problem(503);
-    net::HttpReply reply = site->routes().answer(asked, caller.viewer);
+    net::HttpReply reply = site->answer(asked, caller.viewer);
     if (reply.status >= 400) reply = without_detail(std::move(reply));
     return streams_.watch(std::move(reply),
                           [this, caller] { return access_->still_counts(caller, {}); });
@@ -251,7 +251,7 @@ class RunningHostedServer : public HostedServer {
     net::HttpRequest asked = request;
     asked.path = target->path;
     const std::string cookie = access_->cookie_of(request);
-    net::HttpReply reply = site->routes().answer(asked);
+    net::HttpReply reply = site->answer(asked);
     // Notes and tags, which all of the workspace see.
     if (!is_reading(request) && reply.status < 300) {
       services_->audit.write(target->workspace, caller.name, "changed", target->path);

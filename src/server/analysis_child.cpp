@@ -33,6 +33,7 @@
 #include "server/cache_folder.hpp"
 #include "server/child_process.hpp"
 #include "server/result_file.hpp"
+#include "server/session_folders.hpp"
 #include "server/tar_stream.hpp"
 #include "server/withheld.hpp"
 #include "workbench/compare.hpp"
@@ -192,6 +193,7 @@ class Child {
 
   // What is made for a guest is kept apart: their arguments are others.
   std::string for_whom(std::string text) const {
+    text = without_session_folders(std::move(text), arguments_["hidden"].as_string());
     const Json* guest = arguments_.find("guest");
     if (guest == nullptr) return text;
     return text_without_withheld(text, viewer_of_argument(*guest), arguments_["path"].as_string());
@@ -267,7 +269,7 @@ class Child {
     asked.open = open_options();
     const auto comparison = workbench::diff(asked);
     if (!comparison) return comparison.status();
-    return keep(workbench::write_diff(*comparison, workbench::Format::Json, {}));
+    return keep(for_whom(workbench::write_diff(*comparison, workbench::Format::Json, {})));
   }
 
   Status make_gate() const {
@@ -280,7 +282,7 @@ class Child {
     asked.open = open_options();
     const auto result = workbench::gate(asked);
     if (!result) return result.status();
-    return keep(workbench::write_gate(*result, workbench::Format::Json, {}));
+    return keep(for_whom(workbench::write_gate(*result, workbench::Format::Json, {})));
   }
 
   const Json& request_;

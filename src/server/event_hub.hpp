@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.hpp"
@@ -18,7 +19,9 @@ namespace gpufl::server {
 
 class EventHub {
  public:
-  explicit EventHub(size_t most = SIZE_MAX) : most_(most) {}
+  // `hidden`: a folder with sessions, which nobody is told (server/session_folders.hpp).
+  explicit EventHub(size_t most = SIZE_MAX, std::string hidden = {})
+      : most_(most), hidden_(std::move(hidden)) {}
 
   // A stream that is told everything from now on, after `greeting`; of a guest, only that something
   // happened to their session. Null: there are enough.
@@ -34,6 +37,7 @@ class EventHub {
     std::string session;  // of a guest; empty: is told everything
   };
   const size_t most_;
+  const std::string hidden_;
   std::mutex mutex_;
   std::vector<Follower> followers_;
   uint64_t published_ = 0;

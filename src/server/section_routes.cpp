@@ -29,6 +29,7 @@ AnalysisRequest about(const Services& services, const std::vector<SessionPtr>& s
   request.kind = std::move(kind);
   request.arguments = std::move(arguments);
   request.site = services.catalogue.folder().string();
+  if (services.share.is_one_of_several) request.arguments.set("hidden", request.site);
   request.session = sessions.front()->id;
   for (const SessionPtr& session : sessions) {
     SessionStamp stamp = stamp_of(session->dir);

@@ -6,6 +6,7 @@
 
 #include "format/session_files.hpp"
 #include "server/front.hpp"
+#include "server/session_folders.hpp"
 #include "server/session_json.hpp"
 
 namespace gpufl::server {
@@ -30,7 +31,8 @@ size_t count_sealed(const std::filesystem::path& dir) {
 Site::Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
            const CacheFolder& notes, SharedWork& shared, const SiteShare& share)
     : cache_(shared.cache.path()),
-      events_(share.event_streams),
+      hidden_(share.is_one_of_several ? folder.string() : ""),
+      events_(share.event_streams, hidden_),
       catalogue_(folder, pace,
                  [this, &indexes = shared.indexes,
                   indexes_at_once = share.is_one_of_several](const std::vector<Change>& changes) {
@@ -54,6 +56,14 @@ bool Site::is_worth_indexing(const Change& change) {
   }
   const size_t now = count_sealed(dir);
   return now > std::exchange(sealed_[dir], now);
+}
+
+net::HttpReply Site::answer(const net::HttpRequest& request, const Viewer& viewer) const {
+  net::HttpReply reply = routes_.answer(request, viewer);
+  if (reply.content_type.ends_with("json")) {
+    reply.body = without_session_folders(std::move(reply.body), hidden_);
+  }
+  return reply;
 }
 
 void Site::hear_of(const AnalysisRequest& request, const base::Status& status) {

@@ -29,17 +29,20 @@ class Site {
   Site& operator=(const Site&) = delete;
 
   const Routes& routes() const { return routes_; }
+  // As its routes do. Of one of several, no answer says where the sessions are.
+  net::HttpReply answer(const net::HttpRequest& request, const Viewer& viewer = {}) const;
   const Catalogue& catalogue() const { return catalogue_; }
   EventHub& events() { return events_; }
-  // Passes it on to those who follow the events, where it is about one of these sessions.
-  void hear_of(const AnalysisRequest& request, const base::Status& status);
   // As the catalogue's.
   void look_soon(const std::filesystem::path& dir) { catalogue_.look_soon(dir); }
+  // Passes it on to those who follow the events, where it is about one of these sessions.
+  void hear_of(const AnalysisRequest& request, const base::Status& status);
 
  private:
   bool is_worth_indexing(const Change& change);
 
   const std::filesystem::path cache_;  // is hidden from readers
+  const std::string hidden_;           // as is this folder with sessions; empty: it is no secret
   EventHub events_;
   std::map<std::filesystem::path, size_t> sealed_;  // windows of live sessions; the look's thread's
   Catalogue catalogue_;

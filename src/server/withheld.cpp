@@ -61,7 +61,8 @@ void find_commands(const Json& value, std::vector<std::string>& found) {
 
 class Rest {
  public:
-  Rest(const Json& document, const Viewer& viewer, std::string_view folder) : viewer_(viewer) {
+  Rest(const Json& document, const Viewer& viewer, std::string_view folder)
+      : viewer_(viewer), folder_(folder) {
     if (!folder.empty()) hidden_.emplace_back(folder);
     if (!viewer.sees_command) find_commands(document, hidden_);
   }
@@ -89,6 +90,7 @@ class Rest {
     return viewer_.sees_command ? code_of(text) : without_folders(code_of(text));
   }
   std::string code_of(std::string text) const {
+    if (text == folder_) return {};
     for (const std::string& hidden : hidden_) {
       for (size_t at = 0; (at = text.find(hidden, at)) != std::string::npos;) {
         text.replace(at, hidden.size(), kInstead);
@@ -130,6 +132,7 @@ class Rest {
   }
 
   const Viewer& viewer_;
+  const std::string_view folder_;
   std::vector<std::string> hidden_;
 };
 

@@ -37,6 +37,7 @@ TEST(Withheld, TheCommandLineGoesWhereverItStands) {
   }
   EXPECT_EQ(seen["session"]["app"].as_string(), "train");
   EXPECT_EQ(seen["session"]["pid"].as_integer(-1), 0);
+  EXPECT_EQ(seen["session"]["log"].dump(), R"("")") << "nothing, and not a sign that stands for it";
   EXPECT_TRUE(seen["hosts"].items().empty());
   EXPECT_EQ(seen["events"].items().at(0)["text"].as_string(), "after …");
   EXPECT_EQ(seen["events"].items().at(0)["source"].as_string(), "driver");

@@ -174,6 +174,45 @@ class SharedSessionTest(HostedTest):
                 for secret in other[1:]:
                     self.assertNotIn(json.dumps(secret)[1:-1], text, path)
 
+    def test_no_answer_says_where_the_server_keeps_sessions(self):
+        kept = next(one for one in (self.data / "workspaces/1/sessions").iterdir()
+                    if self.other in (one / "manifest.ndjson").read_text())  # fmt: skip
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE_S)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/w/default/api/v1/events", headers=self.headers)
+        stream = connection.getresponse()
+        # What is wrong with a session names its files.
+        for window in kept.glob("*.log.zst"):
+            window.write_bytes(window.read_bytes()[:-9])
+        (kept / "scope.7.log").write_text("{}\n")
+        wait_until(lambda: self.api("GET", f"/sessions/{self.other}")[1]["state"] == "damaged", "the damage")
+        paths = self.paths(self.shown)
+        of = f"/api/v1/sessions/{self.shown}"
+        paths += [f"{of}/export?format={name}" for name in ("chrome", "speedscope", "pprof", "csv")]
+        answered = 0
+        for path in dict.fromkeys(paths + [path.replace(self.shown, self.other) for path in paths]):
+            status, answer = self.whole_answer(path)
+            answered += status == 200
+            at = answer.find(str(self.data).encode())
+            self.assertEqual(at, -1, f"{path}: {answer[max(at - 200, 0):at + 200]}")
+        self.assertGreater(answered, 150)
+        self.assertEqual(self.finished(f"/sessions/{self.shown}/sections/session")["log"], "")
+        told = b""
+        while b'"analysis"' not in told and b"event: analysis" not in told:
+            told += stream.readline()
+        self.assertIn(self.other.encode(), told)
+        self.assertNotIn(str(self.data).encode(), told)
+
+    def whole_answer(self, path):
+        answers = []
+
+        def is_ready():
+            answers.append(self.server.ask("GET", f"/w/default{path}", self.headers))
+            return answers[-1][0] != 202
+
+        wait_until(is_ready, path)
+        return answers[-1]
+
     def test_files_are_whole_where_they_are_in_the_link(self):
         self.api("PUT", "/sharing", {"is_on": True})
         guest = Guest(self.server, self.make_link(source=True, command=True, files=True)["link"])
