@@ -15,6 +15,7 @@ import {
   withMicro,
 } from "../../base/format";
 import { classVariable } from "../../base/kernel_class";
+import { remedyHere } from "../../base/remedy";
 import { languageOf, lineStates } from "../../base/tokenizer";
 import { CodeText } from "../../widgets/code_text";
 import { PanelTools } from "../../widgets/parts";
@@ -31,11 +32,6 @@ const DRAWN = ["waits", "kernel_calls", "kernels"];
 const KEEP_TEXT =
   "`gpufl symbolize SESSION` on the machine that has the files; add --source-root DIR if they have moved";
 
-// A path as a shell takes it.
-function quoted(path: string): string {
-  return /^[\w./:@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-}
-
 function NoSource({
   session,
   site,
@@ -45,10 +41,11 @@ function NoSource({
   site: Site;
   sources: Waits["sources"];
 }) {
-  const folder = useSection(session, "session").data?.log;
-  const [why, how] = isUnknown(sources)
+  const folder = useSection(session, "session").data?.log ?? "";
+  const [why, remedy] = isUnknown(sources)
     ? [sources.unknown, sources.hint ?? ""]
     : ["no source text of this file was kept", KEEP_TEXT];
+  const how = remedyHere(remedy, folder);
   return (
     <div className="sync-source-none">
       <p className="mono">{site.key}</p>
@@ -57,8 +54,7 @@ function NoSource({
         {how !== "" && (
           <>
             {" "}
-            To see the line here:{" "}
-            <WithCode text={folder ? how.replace("SESSION", quoted(folder)) : how} />.
+            To see the line here: <WithCode text={how} />.
           </>
         )}
       </p>
