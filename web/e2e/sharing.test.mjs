@@ -100,6 +100,13 @@ test("a guest sees one session by a link, until it is ended", { skip: whyNoBrows
   await page.goto(`${server.origin}/w/default/#/s/${TORCH}`);
   await settled(page);
 
+  const account = page.getByRole("button", { name: "Account of ada" });
+  await account.click();
+  await page.getByText("admin in default").waitFor();
+  assert.deepEqual(await seriousFindings(page), []);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.getByText("admin in default").count(), 0);
+
   await page.getByRole("button", { name: "Share session" }).click();
   const dialog = page.getByRole("dialog", { name: "Share this session" });
   await dialog.getByText("Links to sessions are off in this workspace").waitFor();

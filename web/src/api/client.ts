@@ -95,6 +95,10 @@ export async function replace(path: string, body: unknown): Promise<void> {
   await change("PUT", path, body);
 }
 
+export async function perform(path: string): Promise<void> {
+  await change("POST", path, {});
+}
+
 export async function remove(path: string): Promise<void> {
   await change("DELETE", path);
 }

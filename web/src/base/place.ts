@@ -8,7 +8,15 @@ export function placeOf(path: string): Place {
   return /\/w\/[^/]+\/$/.test(path) ? "workspace" : "folder";
 }
 
+// The name of the workspace that a page is of; empty: it is of none.
+export function workspaceOf(path: string): string {
+  return decodeURIComponent(/\/w\/([^/]+)\/$/.exec(path)?.[1] ?? "");
+}
+
 // Tests have no window.
 export const path = typeof window === "undefined" ? "/" : window.location.pathname;
 export const place = placeOf(path);
+export const workspace = workspaceOf(path);
+// From a page of a workspace, the page with the list of them.
+export const SERVER_PAGE = "../../";
 export const isGuest = place === "link";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Fragment, type ReactNode } from "react";
+import { AccountMenu } from "./account_menu";
 import "./top_bar.css";
 
 // Links are routes here: it is the focus that moves.
@@ -43,6 +44,7 @@ export function TopBar({
       {badge}
       <span className="grow" />
       {actions}
+      <AccountMenu />
     </header>
   );
 }

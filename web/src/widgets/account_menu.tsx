@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// In a workspace: who has logged in, and the way out of it.
+import { type KeyboardEvent, useState } from "react";
+import { logOut, roleOf, useMe } from "../api/account";
+import { SERVER_PAGE, workspace } from "../base/place";
+import "./account_menu.css";
+
+export function AccountMenu() {
+  const me = useMe().data;
+  const [isOpen, setIsOpen] = useState(false);
+  const [failure, setFailure] = useState("");
+  if (!me) return null;
+  const role = roleOf(me);
+  const leave = () =>
+    logOut().then(
+      () => window.location.assign(SERVER_PAGE),
+      (error: Error) => setFailure(error.message),
+    );
+  const closeByKey = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !isOpen) return;
+    event.stopPropagation();
+    setIsOpen(false);
+  };
+  return (
+    <div
+      className="account"
+      onKeyDown={closeByKey}
+      onBlur={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget)) setIsOpen(false);
+      }}
+    >
+      <button
+        className="btn"
+        aria-expanded={isOpen}
+        aria-label={`Account of ${me.user}`}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {me.user}
+      </button>
+      {isOpen && (
+        <div className="account-menu">
+          <p>
+            <b>{me.user}</b>
+            <span className="dim">
+              {role} in {workspace}
+            </span>
+          </p>
+          <a href={SERVER_PAGE}>All workspaces</a>
+          <button className="btn" onClick={leave}>
+            Log out
+          </button>
+          {failure !== "" && <p role="alert">{failure}</p>}
+        </div>
+      )}
+    </div>
+  );
+}
