@@ -150,6 +150,10 @@ test("a guest sees one session by a link, until it is ended", { skip: whyNoBrows
     assert.equal(await guest.locator(".failed").count(), 0, `${tab} failed`);
     const text = await guest.locator("body").innerText();
     assert.ok(!text.includes("labels.py /tmp/ex"), `${tab} has the command line`);
+    for (const unknown of ["Process id", "Folder", "Account of", "gpufl symbolize"]) {
+      const at = text.indexOf(unknown);
+      assert.ok(at < 0, `${tab} has "${text.slice(Math.max(at - 40, 0), at + 80)}"`);
+    }
   }
   assert.equal(await guest.getByText("Export", { exact: true }).count(), 0);
   assert.deepEqual(await seriousFindings(guest), []);

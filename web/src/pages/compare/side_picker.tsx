@@ -8,6 +8,7 @@ import { count, duration, wallTime } from "../../base/format";
 import { Dialog } from "../../widgets/dialog";
 import { Ready } from "../../widgets/states";
 import { sessionHref } from "../session_frame";
+import { startOf } from "../sessions/session_rows";
 
 export function SidePicker({
   name,
@@ -139,7 +140,7 @@ function PickDialog({
                       .filter(Boolean)
                       .join(" · ")}
                   </span>
-                  <span className="pick-command mono">{session.command || session.path}</span>
+                  <span className="pick-command mono">{startOf(session)}</span>
                 </button>
               ))}
               {sorted.length === 0 && <p className="faint">No session fits.</p>}

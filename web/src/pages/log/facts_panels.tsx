@@ -28,6 +28,11 @@ const TITLES: [keyof ReportSession, string][] = [
 ];
 const HIDDEN = new Set(["Type", "Time", "Name", "Device", "Again"]);
 
+// What a guest's link does not include, and what a log did not say, is no fact. No process has the id 0.
+function isKnown(name: keyof ReportSession, value: unknown): boolean {
+  return value !== null && value !== undefined && value !== "" && !(name === "pid" && value === 0);
+}
+
 function Row({ title, text }: { title: string; text: string }) {
   return (
     <div>
@@ -43,9 +48,7 @@ export function SessionFacts({ session, facts }: { session: string; facts: Repor
   return (
     <Panel title="Session">
       <dl className="log-facts">
-        {TITLES.filter(
-          ([name]) => facts[name] !== null && facts[name] !== undefined && facts[name] !== "",
-        ).map(([name, title]) => (
+        {TITLES.filter(([name]) => isKnown(name, facts[name])).map(([name, title]) => (
           <Row
             key={name}
             title={title}

@@ -5,7 +5,7 @@ import { setViewParameters } from "../../base/address";
 import { bytes, count, duration, plural, UNKNOWN, wallTime } from "../../base/format";
 import { RowLink } from "../../widgets/row_link";
 import { runHref, sessionHref, StateBadge } from "../session_frame";
-import { membersText, type RunRow } from "./session_rows";
+import { membersText, type RunRow, startOf } from "./session_rows";
 
 // A field's cell is not the row.
 function alone(event: MouseEvent): void {
@@ -79,8 +79,8 @@ export function SessionCells({
             <span className="visually-hidden">, {name}</span>
           </button>
         </span>
-        <span className="session-command mono" title={session.command ?? session.path}>
-          {session.command || session.path}
+        <span className="session-command mono" title={startOf(session)}>
+          {startOf(session)}
         </span>
       </span>
       <span role="gridcell" className="c-state">
@@ -131,8 +131,8 @@ export function RunCells({ row, toggle }: { row: RunRow; toggle: () => void }) {
           <small>{membersText(summary, sessions.length)}</small>
           <small>{summary.engines.join(", ")}</small>
         </span>
-        <span className="session-command mono" title={first?.command}>
-          {first?.command || first?.path}
+        <span className="session-command mono" title={first && startOf(first)}>
+          {first && startOf(first)}
         </span>
       </span>
       <span role="gridcell" className="c-state">

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { Session } from "../../api/types";
-import { choices, membersText, nextSort, oldestFirst, rowsOf, summarize } from "./session_rows";
+import {
+  choices,
+  membersText,
+  nextSort,
+  oldestFirst,
+  rowsOf,
+  startOf,
+  summarize,
+} from "./session_rows";
 
 function session(id: string, run: string, more: Partial<Session> = {}): Session {
   return {
@@ -123,4 +131,15 @@ it("puts what began first in front, and what does not say when at the end", () =
   ];
   expect(oldestFirst(["none", "new", "old"], known)).toEqual(["old", "new", "none"]);
   expect(oldestFirst(["x", "none"], known)).toEqual(["x", "none"]);
+});
+
+describe("how a session was started", () => {
+  it("is its command, or the folder that somebody gave it", () => {
+    expect(startOf(session("a", "r"), "folder")).toBe("python3 train.py");
+    expect(startOf(session("a", "r", { command: "", path: "logs/a" }), "folder")).toBe("logs/a");
+  });
+  it("is nothing where the folder is a server's number", () => {
+    expect(startOf(session("a", "r", { command: "", path: "17" }), "workspace")).toBe("");
+    expect(startOf(session("a", "r", { command: "", path: "." }), "link")).toBe("");
+  });
 });

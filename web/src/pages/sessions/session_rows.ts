@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions as the rows of a list: all ranks of a launch are one row that opens.
 import type { Session } from "../../api/types";
+import { type Place, place } from "../../base/place";
 
 export interface SessionRow {
   kind: "session";
@@ -44,6 +45,12 @@ const WORST: Session["state"][] = [
   "not proven",
   "complete",
 ];
+
+// How it was started; where nobody knows, the folder that it lies in tells the most. That of a server
+// for others is a number, and tells nothing.
+export function startOf({ command, path }: Session, of: Place = place): string {
+  return command || (of === "folder" ? path : "");
+}
 
 function unique(values: string[]): string[] {
   return [...new Set(values.filter(Boolean))];
