@@ -66,7 +66,8 @@ async function sendSession({ data, origin }) {
   }
 }
 
-async function logIn(page, { data, origin }) {
+// Opens what somebody sent her: the login leads on to it.
+async function logIn(page, { data, origin }, sent = `#/s/${TORCH}`) {
   admin(data, ["user", "add", "ada", "--role", "admin"]);
   admin(data, ["password", "ada"], `${PASSWORD}\n`);
   // The server takes over what another program changed within a moment.
@@ -79,12 +80,11 @@ async function logIn(page, { data, origin }) {
     return answer.status === 200;
   };
   await until(knowsHer);
-  // What somebody sent her: the login leads on to it.
-  await page.goto(`${origin}/w/default/#/s/${TORCH}`);
+  await page.goto(`${origin}/w/default/${sent}`);
   await page.getByLabel("Name").fill("ada");
   await page.getByLabel("Password").first().fill(PASSWORD);
   await page.getByRole("button", { name: "Log in" }).click();
-  await until(() => page.url() === `${origin}/w/default/#/s/${TORCH}`);
+  await until(() => page.url().startsWith(`${origin}/w/default/${sent}`));
   await settled(page);
   await page.goto(`${origin}/`);
   await page.getByRole("link", { name: "default" }).waitFor();
@@ -168,4 +168,34 @@ test("a guest sees one session by a link, until it is ended", { skip: whyNoBrows
   await guest.getByText("This link does not count").waitFor();
   await guest.goto(link);
   await guest.getByText("This link does not count").waitFor();
+
+  await page.keyboard.press("Escape");
+  await account.click();
+  assert.equal(
+    await page.getByRole("link", { name: "All workspaces" }).evaluate((link) => link.href),
+    `${server.origin}/`,
+  );
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByLabel("Password").first().waitFor();
+  assert.equal(page.url(), `${server.origin}/`);
+  await page.goto(`${server.origin}/w/default/`);
+  await page.getByLabel("Password").first().waitFor();
+});
+
+test("a workspace without GPUs says how to send to it", { skip: whyNoBrowser }, async (t) => {
+  const server = await serveHosted(t);
+  const browser = await launch(t);
+  const page = await openPage(browser);
+  await logIn(page, server, "");
+  page.errors.length = 0;
+  await page.goto(`${server.origin}/w/default/`);
+  await settled(page);
+  await page.getByText(`gpufl login ${server.origin}`, { exact: true }).waitFor();
+  await page.getByText("gpufl trace --upload -- python train.py", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Fleet" }).click();
+  await page.getByText("No GPU has sent readings yet").waitFor();
+  await page.getByText(`gpufl login ${server.origin}`, { exact: true }).waitFor();
+  await page.getByText("gpufl monitor --upload", { exact: true }).waitFor();
+  assert.deepEqual(await seriousFindings(page), []);
+  assert.deepEqual(page.errors, []);
 });

@@ -4,7 +4,9 @@ import { useEffect, useState } from "react";
 import { useApi } from "../../api/hooks";
 import { pathOf } from "../../api/paths";
 import { count, plural } from "../../base/format";
+import { place } from "../../base/place";
 import { Badge, Panel } from "../../widgets/parts";
+import { SendHere } from "../../widgets/send_here";
 import { Empty, Failed, Skeleton } from "../../widgets/states";
 import { TopBar } from "../../widgets/top_bar";
 import { hostsOf, isSilent } from "./fleet_data";
@@ -15,6 +17,29 @@ const EVERY_MS = 15_000;
 // Each asks for its own readings.
 const AT_ONCE = 64;
 const MOST = 1000;
+
+function None() {
+  if (place !== "workspace") {
+    return (
+      <Empty title="No GPU has readings here">
+        <p>
+          This server shows a folder. One that was started with <code>gpufl serve --data DIR</code>{" "}
+          keeps readings of all GPUs whose machines send to it.
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No GPU has sent readings yet">
+      <p>This page shows clocks, power, memory and errors of every GPU whose machine sends here.</p>
+      <SendHere record="gpufl monitor --upload">
+        There, this samples all GPUs and sends as it goes. Where the monitor runs already,{" "}
+        <code>gpufl-agent FOLDER</code> sends what is in its folder.
+      </SendHere>
+      <p>The GPUs appear here by themselves.</p>
+    </Empty>
+  );
+}
 
 export default function Fleet() {
   const { data, error, retry } = useApi(pathOf("/devices"), { limit: MOST }, { everyMs: EVERY_MS });
@@ -42,14 +67,7 @@ export default function Fleet() {
         <h1 className="visually-hidden">Fleet</h1>
         {error && <Failed problem={error} retry={retry} />}
         {!error && !data && <Skeleton rows={8} />}
-        {data && all.length === 0 && (
-          <Empty title="No GPU has readings here">
-            <p>
-              A server that was started with --data keeps the readings of every GPU that is recorded
-              or watched by <code>gpufl monitor --upload</code>.
-            </p>
-          </Empty>
-        )}
+        {data && all.length === 0 && <None />}
         {hosts.map(({ host, devices, isSilent: isHostSilent }) => {
           const cards = devices.filter((device) => visible.has(device));
           if (cards.length === 0) return null;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // All sessions below the folder that is served.
 import { useEffect, useState } from "react";
-import { useApi } from "../../api/hooks";
-import { pathOf } from "../../api/paths";
 import type { Session } from "../../api/types";
 import { navigate } from "../../base/address";
 import { count, plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
+import { place } from "../../base/place";
 import { FindButton } from "../../widgets/find_button";
 import { Badge, Copyable, PanelTools } from "../../widgets/parts";
+import { SendHere } from "../../widgets/send_here";
 import { Empty, Failed, Skeleton } from "../../widgets/states";
 import { TopBar } from "../../widgets/top_bar";
 import { SessionFilters } from "./session_filters";
@@ -92,8 +92,7 @@ export default function Sessions() {
 
 // Where the server keeps readings of GPUs by themselves.
 function FleetLink() {
-  const { data } = useApi(pathOf("/devices"), { limit: 20 });
-  if (!data?.devices.some(({ id }) => id !== null)) return null;
+  if (place !== "workspace") return null;
   return (
     <a className="btn" href="#/fleet">
       Fleet
@@ -144,6 +143,17 @@ function NoMatch() {
 
 function First() {
   const command = "gpufl trace -- python train.py";
+  if (place === "workspace") {
+    return (
+      <div className="session-first">
+        <h2>No sessions yet</h2>
+        <SendHere record={command.replace("trace", "trace --upload")}>
+          There, this records a program and sends the session at its end:
+        </SendHere>
+        <p>The session appears here by itself.</p>
+      </div>
+    );
+  }
   return (
     <div className="session-first">
       <h2>No sessions yet</h2>
