@@ -29,14 +29,12 @@ using analysis::compare::kMinRepeats;
 using analysis::compare::kRunToRun;
 using analysis::compare::Metric;
 using analysis::compare::Proof;
-using analysis::compare::Subject;
 using analysis::compare::Verdict;
 
 // What a reader is shown of the findings, most time first.
 struct Shown {
   std::vector<const Entry*> rows;      // what differs in time or number
   std::vector<const Entry*> launches;  // what is launched differently, each once
-  std::vector<const Entry*> scopes;    // those of the only side that has any
   KernelLabels names;
 };
 
@@ -44,13 +42,8 @@ Shown sort_out(const Comparison& comparison) {
   Shown shown;
   std::set<Key> launched;
   for (const Entry& entry : comparison.findings) {
-    const bool is_scope = entry.key.subject == Subject::Scope;
-    if (is_scope && !comparison.are_scopes_compared()) {
-      shown.scopes.push_back(&entry);
-    } else if (entry.verdict != Verdict::Changed) {
-      shown.rows.push_back(&entry);
-    }
-    const bool is_changed = !launch_change(entry, comparison.are_scopes_compared()).empty();
+    if (entry.verdict != Verdict::Changed) shown.rows.push_back(&entry);
+    const bool is_changed = !launch_change(entry).empty();
     if (is_changed && launched.insert(entry.key).second) shown.launches.push_back(&entry);
   }
   std::vector<const Entry*> named = shown.rows;
@@ -367,33 +360,38 @@ void write_findings(Page& page, const Comparison& comparison, const Shown& shown
   if (!rest.empty()) page.paragraph(2, rest);
 }
 
-void write_changed_launches(Page& page, const Comparison& comparison, const Shown& shown,
-                            size_t top) {
+void write_changed_launches(Page& page, const Shown& shown, size_t top) {
   if (shown.launches.empty()) return;
   page.heading("Launched differently", text::plural(shown.launches.size(), "kernel"));
   const size_t rows = shown_of(shown.launches.size(), top);
   for (size_t i = 0; i < rows; ++i) {
     const Entry& entry = *shown.launches[i];
     page.paragraph(2,
-                   fmt::format("{}: {}", compared_label(entry, shown.names),
-                               launch_change(entry, comparison.are_scopes_compared())),
+                   fmt::format("{}: {}", compared_label(entry, shown.names), launch_change(entry)),
                    Tone::Plain, 2);
   }
   write_more(page, shown.launches.size(), rows);
 }
 
-// Nothing has become slower or faster by them.
-void write_one_sided_scopes(Page& page, const Comparison& comparison, const Shown& shown,
-                            size_t top) {
-  if (comparison.are_scopes_compared()) return;
-  page.heading("Scopes",
-               comparison.has_scopes_a ? "A has scopes, B has none" : "B has scopes, A has none");
-  std::vector<std::string_view> names;
-  for (const Entry* entry : shown.scopes) names.push_back(entry->key.scope);
-  const size_t rows = shown_of(names.size(), top);
+// Nothing has become slower or faster by them. `of`: what they are of, where both sides have some.
+void write_scopes(Page& page, const std::vector<std::string>& scopes, std::string_view of,
+                  size_t top) {
+  const size_t rows = shown_of(scopes.size(), top);
   if (rows == 0) return;
-  page.paragraph(2, fmt::format("{}", fmt::join(names.begin(), names.begin() + rows, ", ")));
-  write_more(page, names.size(), rows);
+  page.paragraph(2,
+                 fmt::format("{}{}", of, fmt::join(scopes.begin(), scopes.begin() + rows, ", ")));
+  write_more(page, scopes.size(), rows);
+}
+
+void write_scopes_apart(Page& page, const Comparison& comparison, size_t top) {
+  if (comparison.are_scopes_compared) return;
+  const bool are_both = comparison.has_scopes_a && comparison.has_scopes_b;
+  page.heading("Scopes", are_both                  ? "A and B have no name in common"
+                         : comparison.has_scopes_a ? "A has scopes, B has none"
+                                                   : "B has scopes, A has none");
+  write_scopes(page, comparison.scopes_a, are_both ? "A: " : "", top);
+  write_scopes(page, comparison.scopes_b, are_both ? "B: " : "", top);
+  page.paragraph(2, "Kernels are compared whatever the scopes that they were launched in.");
 }
 
 void write_comparison(Page& page, const Comparison& comparison, size_t top) {
@@ -416,8 +414,8 @@ void write_comparison(Page& page, const Comparison& comparison, size_t top) {
   page.paragraph(2, proof_text(comparison));
   write_totals(page, comparison);
   write_findings(page, comparison, shown, top);
-  write_changed_launches(page, comparison, shown, top);
-  write_one_sided_scopes(page, comparison, shown, top);
+  write_changed_launches(page, shown, top);
+  write_scopes_apart(page, comparison, top);
   const std::string alike = alike_text(comparison);
   if (!alike.empty()) page.paragraph(2, alike);
   write_warp_changes(page, comparison.warps, top);
@@ -448,6 +446,11 @@ std::string diff_json(const Comparison& comparison) {
                           comparison.records_gpu_work_b));
   if (comparison.per_iteration) {
     json.set("per_iteration", iterations_json(*comparison.per_iteration, "a", "b"));
+  }
+  if (!comparison.are_scopes_compared) {
+    base::Json scopes = base::Json::object();
+    scopes.set("a", json_texts(comparison.scopes_a)).set("b", json_texts(comparison.scopes_b));
+    json.set("scopes_apart", std::move(scopes));
   }
   json.set("warnings", json_texts(comparison.warnings));
   json.set("min_change", comparison.options.min_change);

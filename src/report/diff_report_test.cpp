@@ -236,8 +236,8 @@ TEST(DiffTextTest, ListsWhatIsOnlyLaunchedDifferentlyApart) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10, 500);
   for (const char* name : {"one", "two", "three"}) {
-    a.kernel(name, 9'000, 100, "old");
-    b.kernel(name, 9'000, 100, "new");
+    a.kernel(name, 9'000, 100, "train > old");
+    b.kernel(name, 9'000, 100, "train > new");
   }
   TextOptions options;
   options.width = 160;
@@ -256,10 +256,26 @@ TEST(DiffTextTest, SaysOnceThatOnlyOneSideHasScopes) {
   const Comparison comparison = compare(a.get(), b.get());
   const std::string text = diff_text(comparison);
   EXPECT_TRUE(has(text, "Comparison: no difference\n")) << text;
-  EXPECT_TRUE(has(text, "\nScopes: B has scopes, A has none\n  step\n")) << text;
+  EXPECT_TRUE(has(text, "\nScopes: B has scopes, A has none\n  step\n  Kernels are compared what"))
+      << text;
   EXPECT_FALSE(has(text, "Launched differently")) << text;
   EXPECT_FALSE(has(text, "appeared")) << text;
-  EXPECT_TRUE(has(diff_json(comparison), "\"appeared\""));
+  EXPECT_FALSE(comparison.has_difference());
+  const auto json = base::Json::parse(diff_json(comparison));
+  ASSERT_EQ((*json)["scopes_apart"]["b"].items().size(), 1u);
+  EXPECT_EQ((*json)["scopes_apart"]["b"].items()[0].as_string(), "step");
+  EXPECT_TRUE((*json)["scopes_apart"]["a"].items().empty());
+  EXPECT_FALSE(has(diff_json(different()), "scopes_apart"));
+}
+
+TEST(DiffTextTest, SaysThatScopesHaveNoNameInCommon) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  a.kernel("k", 9'000, 100, "old").scope("old", 1e5);
+  b.kernel("k", 9'000, 100, "new").scope("new", 1e5);
+  const std::string text = diff_text(compare(a.get(), b.get()));
+  EXPECT_TRUE(has(text, "\nScopes: A and B have no name in common\n  A: old\n  B: new\n")) << text;
+  EXPECT_FALSE(has(text, "Launched differently")) << text;
 }
 
 // As of a trace that was imported.
@@ -336,15 +352,15 @@ TEST(DiffJsonTest, HasTheIterationsThatItIsPerOneOf) {
 TEST(DiffJsonTest, HasTheLaunchesOfWhatChanged) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10, 500);
-  const auto json = base::Json::parse(diff_json(
-      compare(a.kernel("k", 9'000, 100, "old").get(), b.kernel("k", 9'000, 100, "step").get())));
+  const auto json = base::Json::parse(diff_json(compare(
+      a.kernel("k", 9'000, 100, "run > old").get(), b.kernel("k", 9'000, 100, "run").get())));
   ASSERT_TRUE(json.is_ok()) << json.status().text();
   ASSERT_EQ((*json)["findings"].items().size(), 1u);
   const base::Json& entry = (*json)["findings"].items()[0];
   EXPECT_EQ(entry["subject"].as_string(), "kernel");
   EXPECT_EQ(entry["verdict"].as_string(), "changed");
-  EXPECT_EQ(entry["launches_a"].items()[0]["scope"].as_string(), "old");
-  EXPECT_EQ(entry["launches_b"].items()[0]["scope"].as_string(), "step");
+  EXPECT_EQ(entry["launches_a"].items()[0]["scope"].as_string(), "run > old");
+  EXPECT_EQ(entry["launches_b"].items()[0]["scope"].as_string(), "run");
 }
 
 }  // namespace

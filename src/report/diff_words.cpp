@@ -40,6 +40,7 @@ std::string compared_label(const Key& key, const KernelLabels& names) {
     case Subject::Total: return "the whole run";
     case Subject::Scope: return key.scope;
     case Subject::Kernel:
+    case Subject::Config:
     case Subject::Launch:
     case Subject::Moved: break;
   }
@@ -84,7 +85,7 @@ std::string compared_label(const Entry& entry, const KernelLabels& names) {
   return compared_label(stays, names);
 }
 
-std::string launch_change(const Entry& entry, bool are_scopes_compared) {
+std::string launch_change(const Entry& entry) {
   if (entry.launches_a.empty()) return "";
   std::string text;
   const auto add = [&](std::string Key::* member, std::string_view what) {
@@ -97,7 +98,7 @@ std::string launch_change(const Entry& entry, bool are_scopes_compared) {
     text += before == after ? fmt::format("{} -> {} others", before, b.size())
                             : fmt::format("{} -> {}", before, after);
   };
-  if (are_scopes_compared) add(&Key::scope, "scope");
+  add(&Key::scope, "scope");
   add(&Key::config, "configuration");
   return text;
 }

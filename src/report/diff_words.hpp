@@ -27,7 +27,7 @@ std::string compared_label(const analysis::compare::Key& key, const KernelLabels
 std::string compared_label(const analysis::compare::Entry& entry, const KernelLabels& names);
 // "grid 128x1x1, block 256x1x1 -> grid 64x1x1, block 256x1x1"; empty: nothing that both sides know
 // did change.
-std::string launch_change(const analysis::compare::Entry& entry, bool are_scopes_compared);
+std::string launch_change(const analysis::compare::Entry& entry);
 // "median", or of all of it "GPU busy time".
 std::string figure_label(const analysis::compare::Key& key, analysis::compare::Metric metric,
                          bool is_per_iteration);

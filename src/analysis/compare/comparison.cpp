@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/compare/moved_launches.hpp"
+#include "analysis/compare/without_scopes.hpp"
 
 namespace gpufl::analysis::compare {
 namespace {
@@ -51,17 +52,6 @@ std::vector<double> counts_of(std::span<const Repeat> repeats, const Key& key) {
     counts.push_back(value_or_zero(repeat, key, Metric::Count));
   }
   return counts;
-}
-
-bool is_in_scope(const Key& key) { return !key.scope.empty(); }
-
-// Without those of Subject::Moved, whose key is of either side.
-bool has_scopes(const Group& group) {
-  return std::any_of(group.repeats.begin(), group.repeats.end(), [](const Repeat& repeat) {
-    return std::any_of(repeat.items.begin(), repeat.items.end(), [](const auto& item) {
-      return item.first.subject != Subject::Moved && is_in_scope(item.first);
-    });
-  });
 }
 
 bool is_shared_known(const Group& group, const std::string& kernel) {
@@ -116,13 +106,10 @@ class Comparer {
     if (!b.repeats.empty()) comparison_.devices_b = b.repeats.front().devices;
     comparison_.records_gpu_work_a = records_gpu_work(a);
     comparison_.records_gpu_work_b = records_gpu_work(b);
+    comparison_.are_scopes_compared = have_scopes_in_common(a, b);
     comparison_.has_scopes_a = has_scopes(a);
     comparison_.has_scopes_b = has_scopes(b);
-    for (const MovedLaunch& launch : moved) {
-      moved_.emplace(launch.key, &launch);
-      comparison_.has_scopes_a |= std::any_of(launch.a.begin(), launch.a.end(), is_in_scope);
-      comparison_.has_scopes_b |= std::any_of(launch.b.begin(), launch.b.end(), is_in_scope);
-    }
+    for (const MovedLaunch& launch : moved) moved_.emplace(launch.key, &launch);
     comparison_.warnings = warnings_of(a, b);
     if (std::min(a.repeats.size(), b.repeats.size()) >= kMinRepeats) {
       comparison_.proof = a.is_of_one_session ? Proof::Parts : Proof::Repeats;
@@ -132,6 +119,10 @@ class Comparer {
   Comparison run() {
     if (a_.repeats.empty() || b_.repeats.empty()) return std::move(comparison_);
     gather();
+    if (!comparison_.are_scopes_compared) {
+      comparison_.scopes_a = scopes_of(a_);
+      comparison_.scopes_b = scopes_of(b_);
+    }
     // What cannot differ cannot be a false alarm; whether it can does not depend on the side.
     comparison_.compared = static_cast<size_t>(std::count_if(
         pairs_.begin(), pairs_.end(), [](const Pair& p) { return !p.is_constant(); }));
@@ -197,7 +188,8 @@ class Comparer {
       for (const Repeat& repeat : group->repeats) {
         for (const auto& [key, item] : repeat.items) {
           const bool is_launch = key.subject == Subject::Launch || key.subject == Subject::Moved;
-          if (key.subject == Subject::Scope || (is_launch && has_gpu_work)) keys.insert(key);
+          const bool is_scope = key.subject == Subject::Scope && comparison_.are_scopes_compared;
+          if (is_scope || (is_launch && has_gpu_work)) keys.insert(key);
         }
       }
     }
@@ -211,6 +203,30 @@ class Comparer {
       if (key.subject == Subject::Scope) add(key, Metric::Busy);
       add(key, Metric::Count);
     }
+  }
+
+  // Those that take too little of the time are left out.
+  std::vector<std::string> scopes_of(const Group& group) {
+    std::set<Key> keys;
+    for (const Repeat& repeat : group.repeats) {
+      for (const auto& [key, item] : repeat.items) {
+        if (key.subject == Subject::Scope) keys.insert(key);
+      }
+    }
+    std::vector<std::pair<double, std::string>> by_time;
+    for (const Key& key : keys) {
+      const double total = mean_of(group.repeats, key, Metric::Total);
+      const double time = mean_of(group.repeats, Key{}, Metric::Time);
+      if (total < options_.min_share * time) {
+        ++comparison_.left_out;
+      } else {
+        by_time.emplace_back(-total, key.scope);
+      }
+    }
+    std::sort(by_time.begin(), by_time.end());
+    std::vector<std::string> paths;
+    for (auto& [total, path] : by_time) paths.push_back(std::move(path));
+    return paths;
   }
 
   // Null: it is not of Subject::Moved.
@@ -278,7 +294,7 @@ class Comparer {
     const auto known = [&](const std::vector<Key>& launches) {
       std::set<std::pair<std::string_view, std::string_view>> ways;
       for (const Key& launch : launches) {
-        ways.emplace(comparison_.are_scopes_compared() ? launch.scope : std::string_view(),
+        ways.emplace(launch.scope,
                      entry.is_shared_known ? launch.config : without_shared(launch.config));
       }
       return ways;
@@ -425,6 +441,9 @@ Comparison compare(const Group& a, const Group& b, const CompareOptions& options
   const std::optional<IterationNumbers> per_iteration = different_iterations(a, b);
   Group before = per_iteration ? for_one_iteration(a) : a;
   Group after = per_iteration ? for_one_iteration(b) : b;
+  if (!have_scopes_in_common(before, after)) {
+    for (Group* group : {&before, &after}) leave_scopes_out(*group);
+  }
   const std::vector<MovedLaunch> moved = match_moved_launches(before, after);
   Comparison comparison = Comparer(before, after, moved, per_iteration, options).run();
   comparison.warps = warp_changes(captures_of(a), captures_of(b));

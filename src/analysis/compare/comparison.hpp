@@ -73,8 +73,11 @@ struct Comparison {
   std::vector<std::string> devices_a, devices_b;
   // Else nothing of it is compared.
   bool records_gpu_work_a = true, records_gpu_work_b = true;
-  // Where only one side has any, launches are compared without them.
+  // Else launches are compared whatever their scopes, and these are the paths of each side's, those
+  // that take most of the time first.
+  bool are_scopes_compared = true;
   bool has_scopes_a = false, has_scopes_b = false;
+  std::vector<std::string> scopes_a, scopes_b;
   Proof proof = Proof::None;
   std::string parts;  // where the sides are parts of one session: how it was cut
   // Sums, counts and impacts are for one iteration, because the sides did different numbers of
@@ -90,7 +93,6 @@ struct Comparison {
   size_t compared = 0;            // figures that could have differed
   size_t left_out = 0;            // scopes and launches below min_share
 
-  bool are_scopes_compared() const { return has_scopes_a == has_scopes_b; }
   bool has_difference() const;
 };
 

@@ -103,6 +103,42 @@ TEST(ComparisonTest, TheSameKernelInTwoScopesIsTwoThings) {
   EXPECT_NE(find(comparison.findings, launch_key("gemm", "backward"), Metric::Median), nullptr);
 }
 
+TEST(ComparisonTest, WhereOneSideHasNoScopesKernelsAreMatchedWithoutThem) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, kBetween);
+  a.kernel("gemm", 10'000, 100).kernel("relu", 9'000, 100);
+  b.kernel("gemm", 10'000, 40).kernel("gemm", 10'000, 60, "step");
+  b.kernel("relu", 12'000, 100, "step").scope("step", 1e6).scope("short", 100);
+  for (const bool is_swapped : {false, true}) {
+    const Comparison comparison =
+        is_swapped ? compare(b.get(), a.get()) : compare(a.get(), b.get());
+    EXPECT_FALSE(comparison.are_scopes_compared);
+    ASSERT_EQ(comparison.findings.size(), 1u);
+    EXPECT_EQ(comparison.findings[0].key, launch_key("relu"));
+    EXPECT_EQ(comparison.findings[0].metric, Metric::Median);
+    const Entry* gemm = find(comparison.alike, launch_key("gemm"), Metric::Count);
+    ASSERT_NE(gemm, nullptr);
+    EXPECT_EQ(gemm->a, 100);
+    EXPECT_EQ(gemm->b, 100);
+    EXPECT_EQ(is_swapped ? comparison.scopes_a : comparison.scopes_b,
+              std::vector<std::string>{"step"});
+    EXPECT_TRUE((is_swapped ? comparison.scopes_b : comparison.scopes_a).empty());
+  }
+}
+
+TEST(ComparisonTest, ScopesWithoutANameInCommonAreLeftOutToo) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, kBetween);
+  a.kernel("gemm", 10'000, 100, "train > step").kernel("gemm", 10'000, 50);
+  b.kernel("gemm", 10'000, 50, "fit > batch").kernel("gemm", 10'000, 100);
+  EXPECT_FALSE(compare(a.get(), b.get()).are_scopes_compared);
+  EXPECT_TRUE(compare(a.get(), b.get()).findings.empty());
+  // One name in common, and how kernels are spread over scopes is compared.
+  b.get().repeats[3].scope_names.insert("step");
+  EXPECT_TRUE(compare(a.get(), b.get()).are_scopes_compared);
+  EXPECT_FALSE(compare(a.get(), b.get()).findings.empty());
+}
+
 TEST(ComparisonTest, SmallChangesAndSmallKernelsDoNotMatter) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10, kBetween);

@@ -35,6 +35,7 @@ bool rule_matches(const Rule& rule, const Key& key) {
     case Subject::Total: return true;
     case Subject::Scope: return scope_matches(rule.pattern, key.scope);
     case Subject::Kernel:
+    case Subject::Config:
     case Subject::Launch:
     case Subject::Moved: break;
   }

@@ -44,16 +44,32 @@ double median_within_step(std::span<const int64_t> durations, double median) {
   return low + (high - low) * rank / static_cast<double>(alike);
 }
 
+Item item_of(const Key& key, std::vector<int64_t>& durations, double parts) {
+  Item item;
+  fill(item, durations, parts);
+  if (is_of_gpu_clock(key.subject) && item[Metric::Median]) {
+    item[Metric::Median] = median_within_step(durations, *item[Metric::Median]);
+  }
+  return item;
+}
+
 }  // namespace
 
 std::map<Key, Item> ItemSums::items(double parts) {
   std::map<Key, Item> all;
+  std::map<Key, std::vector<const std::vector<int64_t>*>> launches;  // in whatever scope
   for (auto& [key, its_durations] : durations) {
-    Item& item = all[key];
-    fill(item, its_durations, parts);
-    if (is_of_gpu_clock(key.subject) && item[Metric::Median]) {
-      item[Metric::Median] = median_within_step(its_durations, *item[Metric::Median]);
+    all[key] = item_of(key, its_durations, parts);
+    if (key.subject != Subject::Launch) continue;
+    launches[{Subject::Config, "", key.kernel, key.config}].push_back(&its_durations);
+    launches[{Subject::Kernel, "", key.kernel, ""}].push_back(&its_durations);
+  }
+  for (const auto& [key, several] : launches) {
+    std::vector<int64_t> together;
+    for (const std::vector<int64_t>* its_durations : several) {
+      together.insert(together.end(), its_durations->begin(), its_durations->end());
     }
+    all[key] = item_of(key, together, parts);
   }
   for (const auto& [key, busy] : busy_ns) all[key][Metric::Busy] = busy / parts;
 

@@ -12,13 +12,14 @@
 namespace gpufl::analysis::compare {
 
 struct ItemSums {
-  std::map<Key, std::vector<int64_t>> durations;
+  std::map<Key, std::vector<int64_t>> durations;  // of scopes and launches
   std::map<Key, double> busy_ns;
   double time_ns = 0;
   uint64_t kernels = 0;
   double kernel_ns = 0;
 
-  // Sums and counts, but not the time, are divided by `parts`. Sorts the durations.
+  // Launches are added up to kernels of one configuration, and of one name, too. Sums and counts,
+  // but not the time, are divided by `parts`. Sorts the durations.
   std::map<Key, Item> items(double parts = 1);
 };
 

@@ -16,6 +16,7 @@ std::string_view to_string(Subject subject) {
     case Subject::Total: return "total";
     case Subject::Scope: return "scope";
     case Subject::Kernel:
+    case Subject::Config:
     case Subject::Launch:
     case Subject::Moved: break;
   }

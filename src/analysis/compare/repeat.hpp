@@ -22,6 +22,7 @@ enum class Subject : uint8_t {
   Total,   // all of it
   Scope,   // scopes of one path of names and tags
   Kernel,  // kernels of one name
+  Config,  // kernels of one name and configuration, launched in whatever scope
   Launch,  // kernels of one name and configuration, launched in scopes of one path
   Moved,   // launches of one name whose configuration or scope is another on the other side
 };
@@ -31,7 +32,7 @@ std::string_view to_string(Subject subject);  // "kernel"
 inline constexpr double kClockStepNs = 32;
 // Whether its durations were read off that clock; others are of the host's.
 constexpr bool is_of_gpu_clock(Subject subject) {
-  return subject == Subject::Kernel || subject == Subject::Launch || subject == Subject::Moved;
+  return subject != Subject::Total && subject != Subject::Scope;
 }
 
 enum class Metric : uint8_t {
@@ -97,6 +98,7 @@ struct Repeat {
   std::vector<std::string> without_gpu_work;
   bool is_budgeted = false;  // a session of it was traced in phases, to stay within a budget
   std::map<Key, Item> items;
+  std::set<std::string> scope_names;     // without tags, and without what is around them
   std::set<std::string> unknown_shared;  // kernels of whose launches it is not known
   std::optional<RepeatIterations> iterations;
   std::vector<WarpFigures> warps;  // of launches whose inside was recorded

@@ -150,6 +150,9 @@ void RepeatBuilder::add(const SessionData& session, std::optional<Interval> wind
   const int64_t time_ns = window ? window->length() : session.summary.duration_ns;
   const Source source{session, options, selection, selection, time_ns, *paths, names_of(*paths)};
   add_facts(session.summary);
+  for (const ScopePaths::Path& path : paths->paths) {
+    repeat_.scope_names.insert(session.tables.name(path.name));
+  }
   if (!records_gpu_work(session)) {
     repeat_.without_gpu_work.push_back(missing_gpu_work(session.summary).reason);
   }
@@ -250,11 +253,8 @@ void RepeatBuilder::add_kernels(const Source& source, ItemSums& sums) {
     Key key{Subject::Launch, path == kNoRow ? "" : source.names[path],
             source.session.kernel_names().of(config.name).full_name, config_text(config)};
     if (!config.shared_dynamic) repeat_.unknown_shared.insert(key.kernel);
-    const Key by_name{Subject::Kernel, "", key.kernel, ""};
-    for (std::vector<int64_t>* gathered :
-         {&sums.durations[by_name], &sums.durations[std::move(key)]}) {
-      gathered->insert(gathered->end(), durations.begin(), durations.end());
-    }
+    std::vector<int64_t>& gathered = sums.durations[std::move(key)];
+    gathered.insert(gathered.end(), durations.begin(), durations.end());
     sums.kernels += durations.size();
     for (const int64_t duration : durations) sums.kernel_ns += static_cast<double>(duration);
   }

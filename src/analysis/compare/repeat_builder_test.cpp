@@ -50,6 +50,11 @@ TEST(RepeatBuilderTest, AlignsByScopePathTagKernelAndConfiguration) {
   ASSERT_NE(by_name, nullptr);
   EXPECT_EQ((*by_name)[Metric::Count], 4);
   EXPECT_EQ((*by_name)[Metric::Median], 101.5);
+  const Item* in_any_scope = repeat.find({Subject::Config, "", "gemm", kConfig});
+  ASSERT_NE(in_any_scope, nullptr);
+  EXPECT_EQ((*in_any_scope)[Metric::Count], 4);
+  EXPECT_EQ((*in_any_scope)[Metric::Median], 101.5);
+  EXPECT_EQ(repeat.scope_names, (std::set<std::string>{"step", "train"}));
 }
 
 TEST(RepeatBuilderTest, KnowsThatASessionWasTracedInPhases) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,9 @@ namespace gpufl::analysis::compare::testing {
 inline Key kernel_key(std::string name) { return {Subject::Kernel, "", std::move(name), ""}; }
 inline Key launch_key(std::string name, std::string scope = "") {
   return {Subject::Launch, std::move(scope), std::move(name), "grid 128x1x1, block 256x1x1"};
+}
+inline Key config_key(const std::string& name) {
+  return {Subject::Config, "", name, launch_key(name).config};
 }
 inline Key scope_key(std::string path) { return {Subject::Scope, std::move(path), "", ""}; }
 
@@ -45,6 +50,14 @@ class GroupBuilder {
       for (const Key& key : {kernel_key(name), launch_key(name, scope)}) {
         set(group_.repeats[i].items[key], value, count);
       }
+      add_scope_names(group_.repeats[i], scope);
+      // Of all calls with this name.
+      Item& in_any_scope = group_.repeats[i].items[config_key(name)];
+      const double count_before = in_any_scope[Metric::Count].value_or(0);
+      const double total_before = in_any_scope[Metric::Total].value_or(0);
+      set(in_any_scope, value, count);
+      *in_any_scope[Metric::Count] += count_before;
+      *in_any_scope[Metric::Total] += total_before;
       Item& total = group_.repeats[i].items[Key{}];
       for (const Metric metric : {Metric::Total, Metric::Busy}) {
         total[metric] = total[metric].value_or(0) + value * count;
@@ -57,6 +70,7 @@ class GroupBuilder {
   }
   GroupBuilder& scope(const std::string& path, double median_ns, double count = 10) {
     for (size_t i = 0; i < group_.repeats.size(); ++i) {
+      add_scope_names(group_.repeats[i], path);
       Item& item = group_.repeats[i].items[scope_key(path)];
       set(item, median_ns * shaken(i + salt_), count);
       item[Metric::Busy] = median_ns * count / 2 * shaken(i + salt_ + 1);
@@ -84,6 +98,16 @@ class GroupBuilder {
     item[Metric::Total] = value * count;
     for (const Metric metric : {Metric::Median, Metric::Mean, Metric::P90, Metric::P99}) {
       item[metric] = value;
+    }
+  }
+
+  // Of "train > step": both.
+  static void add_scope_names(Repeat& repeat, const std::string& path) {
+    constexpr std::string_view kInside = " > ";
+    for (size_t begin = 0; begin < path.size();) {
+      const size_t end = std::min(path.find(kInside, begin), path.size());
+      repeat.scope_names.insert(path.substr(begin, end - begin));
+      begin = end + kInside.size();
     }
   }
 

@@ -2070,6 +2070,11 @@ export interface components {
       warnings: string[];
       min_change: number;
       min_share: number;
+      /** @description Only where scopes of the sides have no name in common: paths of each. Kernels are compared without them. */
+      scopes_apart?: {
+        a: string[];
+        b: string[];
+      };
       compared: number;
       left_out: number;
       totals: components["schemas"]["DiffEntry"][];

@@ -11,7 +11,7 @@ import { Empty, Ready } from "../../widgets/states";
 import { TopBar } from "../../widgets/top_bar";
 import { AlignedTimelines } from "./aligned_timelines";
 import { DiffTables, Totals } from "./diff_tables";
-import { confidence, headline, idsOf, iterationsText, warningText } from "./diff_words";
+import { confidence, headline, idsOf, iterationsText, scopesText, warningText } from "./diff_words";
 import { SidePicker } from "./side_picker";
 import "./compare.css";
 
@@ -115,6 +115,7 @@ function VerdictPanel({ diff }: { diff: Diff }) {
           {warningText(warning, diff)}
         </p>
       ))}
+      {diff.scopes_apart && <p className="faint">{scopesText(diff)}</p>}
       {diff.per_iteration && (
         <p className="faint">
           Figures are of one iteration. A: {iterationsText(diff.per_iteration.a)}. B:{" "}

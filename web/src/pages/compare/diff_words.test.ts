@@ -9,6 +9,7 @@ import {
   intervalText,
   launchChange,
   type Metric,
+  scopesText,
   valueText,
   warningText,
 } from "./diff_words";
@@ -141,6 +142,16 @@ it("shows what changed of launches, and only that", () => {
   expect(change([{ scope: "", config: "grid 1" }])).toBe("step → no scope");
   expect(change([one, { ...one, config: "grid 2" }])).toBe("grid 1 → 2 configurations");
   expect(launchChange(entry({}))).toBe("");
+});
+
+it("says why kernels are compared without scopes", () => {
+  const text = (a: string[], b: string[]) => scopesText({ scopes_apart: { a, b } });
+  expect(scopesText({})).toBe("");
+  expect(text([], ["step", "load", "save", "a", "b"])).toBe(
+    "Only B has scopes (step, load, save and 2 more): kernels are compared whatever their scopes.",
+  );
+  expect(text(["train"], ["fit"])).toMatch(/^Scopes of A \(train\) and of B \(fit\) have no name/);
+  expect(text([], [])).toMatch(/^Scopes of A and B have no name in common/);
 });
 
 it("reads ids from the address", () => {

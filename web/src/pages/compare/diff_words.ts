@@ -233,6 +233,25 @@ export function launchChange({ launches_a, launches_b }: DiffEntry): string {
   return parts.join("; ");
 }
 
+// Where kernels are compared without their scopes: why; empty: with them.
+export function scopesText({ scopes_apart: apart }: Pick<Diff, "scopes_apart">): string {
+  if (!apart) return "";
+  const { a, b } = apart;
+  const why =
+    a.length > 0 && b.length > 0
+      ? `Scopes of A (${listed(a)}) and of B (${listed(b)}) have no name in common`
+      : a.length + b.length === 0
+        ? "Scopes of A and B have no name in common"
+        : `Only ${a.length > 0 ? "A" : "B"} has scopes (${listed([...a, ...b])})`;
+  return `${why}: kernels are compared whatever their scopes.`;
+}
+
+// "a, b, c and 9 more"
+function listed(names: string[]): string {
+  const shown = names.slice(0, 3).join(", ");
+  return names.length > 3 ? `${shown} and ${count(names.length - 3)} more` : shown;
+}
+
 // Ids in an address: "ID,ID".
 export function idsOf(text: string | null): string[] {
   return [...new Set((text ?? "").split(",").filter(Boolean))];
