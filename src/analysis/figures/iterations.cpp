@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "analysis/math/saturating.hpp"
 #include "analysis/session/scope_paths.hpp"
 #include "analysis/session/selection.hpp"
+#include "analysis/tables/wait_calls.hpp"
 #include "symbols/demangle.hpp"
 
 namespace gpufl::analysis {
@@ -157,15 +159,84 @@ std::vector<uint32_t> main_stream(const Kernels& kernels, const Selection& selec
   return rows;
 }
 
-// By how much all repeats are to be moved so that they begin where the GPU waits longest: a step
-// begins with the host's work for it. The repeats follow each other; only like ones are asked.
-size_t best_shift(const Kernels& kernels, const std::vector<uint32_t>& rows,
-                  const std::vector<Repeat>& repeats) {
+// How many kernels most repeats have.
+size_t usual_length(const std::vector<Repeat>& repeats) {
   std::vector<size_t> lengths;
   for (const Repeat& repeat : repeats) lengths.push_back(repeat.end - repeat.begin);
   const auto middle = lengths.begin() + static_cast<ptrdiff_t>(lengths.size() / 2);
   std::nth_element(lengths.begin(), middle, lengths.end());
-  const size_t length = *middle;
+  return *middle;
+}
+
+// What a loop does besides its kernels: copies and fills of their stream, and where the thread that
+// launches them waits.
+class OtherCalls {
+ public:
+  OtherCalls(const Tables& tables, const Selection& selection, size_t kernel_row)
+      : tables_(tables), selection_(selection), lane_(tables.kernels.lane[kernel_row]) {
+    const int64_t thread = tables.callers[tables.kernels.caller[kernel_row]].thread;
+    add_of_lane(tables.copies, tables.copies.route);
+    add_of_lane(tables.fills, {});
+    const Waits& waits = tables.waits;
+    for (size_t row = 0; row < waits.rows(); ++row) {
+      if (!selection.includes(waits, row) || !holds_host(waits, row)) continue;
+      if (tables.callers[waits.caller[row]].thread != thread) continue;
+      // Kernels before it were asked for before it began; what comes after, once it had ended.
+      add(waits, row, waits.end(row), waits.wait_kind.empty() ? 0 : waits.wait_kind[row]);
+    }
+    std::stable_sort(all_.begin(), all_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+
+  // Repeats of these kernels together with all that; in numbers of kernels.
+  std::vector<Repeat> repeats(const std::vector<uint32_t>& rows,
+                              const std::vector<uint32_t>& names) const {
+    std::vector<uint32_t> sequence;
+    std::vector<size_t> kernels_before;  // each place of the sequence, and its end
+    auto next = all_.begin();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (; next != all_.end() && next->first <= tables_.kernels.asked_at(rows[i]); ++next) {
+        sequence.push_back(next->second);
+        kernels_before.push_back(i);
+      }
+      sequence.push_back(names[i]);
+      kernels_before.push_back(i);
+    }
+    kernels_before.push_back(rows.size());
+    std::vector<Repeat> repeats;
+    for (const auto& [begin, end] : find_repeats(sequence, 2)) {
+      if (kernels_before[begin] == kernels_before[end]) continue;
+      repeats.push_back({kernels_before[begin], kernels_before[end]});
+    }
+    return repeats;
+  }
+
+ private:
+  void add_of_lane(const Work& work, const std::vector<uint8_t>& kinds) {
+    for (size_t row = 0; row < work.rows(); ++row) {
+      if (work.lane[row] != lane_ || !selection_.includes(work, row)) continue;
+      add(work, row, work.asked_at(row), kinds.empty() ? 0 : kinds[row]);
+    }
+  }
+  // Alike is what is of one kind and was asked for at one place.
+  void add(const Work& work, size_t row, int64_t time_ns, uint8_t kind) {
+    const uint32_t stack = work.stack.empty() ? 0 : work.stack[row];
+    const auto symbol = static_cast<uint32_t>(tables_.names.size() + symbols_.size());
+    all_.emplace_back(time_ns, symbols_.try_emplace({&work, kind, stack}, symbol).first->second);
+  }
+
+  const Tables& tables_;
+  const Selection& selection_;
+  uint32_t lane_;
+  std::map<std::tuple<const Work*, uint8_t, uint32_t>, uint32_t> symbols_;
+  std::vector<std::pair<int64_t, uint32_t>> all_;  // when, and which symbol
+};
+
+// By how much all repeats are to be moved so that they begin where the GPU waits longest: a step
+// begins with the host's work for it. The repeats follow each other; only like ones are asked.
+size_t best_shift(const Kernels& kernels, const std::vector<uint32_t>& rows,
+                  const std::vector<Repeat>& repeats) {
+  const size_t length = usual_length(repeats);
   std::vector<int64_t> idle(length);
   for (const Repeat& repeat : repeats) {
     if (repeat.end - repeat.begin != length) continue;
@@ -208,8 +279,13 @@ std::optional<Candidate> from_kernels(const Tables& tables, const Selection& sel
   for (const uint32_t row : rows) {
     sequence.push_back(tables.config(kernels.config[row]).name);
   }
-  const std::vector<Repeat> repeats = find_repeats(sequence);
+  std::vector<Repeat> repeats = find_repeats(sequence);
   if (repeats.empty()) return std::nullopt;
+  if (usual_length(repeats) == 1) {
+    const OtherCalls others(tables, selection, rows[rows.size() / 2]);
+    std::vector<Repeat> longer = others.repeats(rows, sequence);
+    if (!longer.empty() && usual_length(longer) > 1) repeats = std::move(longer);
+  }
   const size_t shift = best_shift(kernels, rows, repeats);
   std::vector<Repeat> steps;
   for (const Repeat& repeat : repeats) steps.push_back({repeat.begin + shift, repeat.end + shift});

@@ -13,10 +13,11 @@
 #include "analysis/session/session_data.hpp"
 
 // The steps that a program repeats: from a scope that it opens again and again, else from a range
-// of its markers, else from the sequence of its kernels' names. What has little of the GPU's work,
-// and a scope or range that takes little of the time or comes many times within what kernels
-// repeat, is a part of a step and none itself. Pure functions; time grows with the rows about
-// linearly.
+// of its markers, else from the sequence of its kernels' names. Where one kernel comes again and
+// again, a step is several of them between what the loop does besides: waits, copies, fills. What
+// has little of the GPU's work, and a scope or range that takes little of the time or comes many
+// times within what kernels repeat, is a part of a step and none itself. Pure functions; time grows
+// with the rows about linearly.
 namespace gpufl::analysis {
 
 enum class IterationSource : uint8_t { Scopes, Markers, KernelSequence };
@@ -58,7 +59,8 @@ struct Repeat {
 };
 // The parts in which a sequence of symbols repeats itself, in order. Of several ways to cut it the
 // one with the shortest parts that explains nearly as much as the best. Parts need not all be
-// alike: some steps of a program do a little more than others. Empty: nothing repeats.
-std::vector<Repeat> find_repeats(const std::vector<uint32_t>& sequence);
+// alike: some steps of a program do a little more than others. None is mostly shorter than
+// `shortest`. Empty: nothing repeats.
+std::vector<Repeat> find_repeats(const std::vector<uint32_t>& sequence, size_t shortest = 1);
 
 }  // namespace gpufl::analysis

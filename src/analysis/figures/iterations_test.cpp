@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "analysis/session/test_tables.hpp"
 
 namespace gpufl::analysis {
@@ -167,6 +169,81 @@ TEST(Iterations, FromKernelsBeginWhereTheGpuWaits) {
   EXPECT_EQ(iterations->list[0].span, (Interval{1000, 2330}));
   EXPECT_EQ(iterations->list[0].kernels, 3u);
   EXPECT_EQ(iterations->duration_ns.median, 1330);
+}
+
+// Steps of so many launches of one kernel, a wait or copy after each step.
+TestSession steps_of_one_kernel(size_t launches,
+                                const std::function<void(TestSession&, int64_t)>& end_step) {
+  TestSession session;
+  int64_t now = 1'000;
+  for (int step = 0; step < 20; ++step) {
+    for (size_t i = 0; i < launches; ++i) {
+      session.kernel("work", now + 500, 100, {.api_start = now, .api_duration = 5});
+      now += 100;
+    }
+    now += 600;
+    end_step(session, now);
+    now += 200;
+  }
+  return session;
+}
+
+TEST(Iterations, OneKernelIsCutWhereItsLoopWaits) {
+  const auto wait = [](TestSession& session, int64_t now) { session.wait(4, now - 550, 540); };
+  for (const size_t launches : {4, 40}) {
+    TestSession session = steps_of_one_kernel(launches, wait);
+    session.wait(4, 1'000'000, 10, {.stack = 9});  // the program's last, from elsewhere
+    const auto found = find_iterations(session.finish(), {});
+    ASSERT_TRUE(found) << found.unknown().reason;
+    EXPECT_EQ(found->list.size(), 20u) << launches;
+    EXPECT_EQ(found->list.front().span.start, 1'500);
+    EXPECT_EQ(found->list.front().kernels, launches);
+    EXPECT_EQ(found->list[7].kernels, launches);
+  }
+  // Without times of calls, too.
+  TestSession session = steps_of_one_kernel(4, wait);
+  session.data.tables.kernels.api_start.clear();
+  const auto found = find_iterations(session.finish(), {});
+  ASSERT_TRUE(found) << found.unknown().reason;
+  EXPECT_EQ(found->list.size(), 20u);
+}
+
+TEST(Iterations, OneKernelIsCutWhereItsLoopCopies) {
+  const auto copy = [](TestSession& session, int64_t now) { session.copy(2, 1 << 20, now, 50); };
+  const auto found = find_iterations(steps_of_one_kernel(3, copy).finish(), {});
+  ASSERT_TRUE(found) << found.unknown().reason;
+  EXPECT_EQ(found->list.size(), 20u);
+  // That of another stream says nothing of this one.
+  const auto elsewhere = [](TestSession& session, int64_t now) {
+    session.copy(2, 1 << 20, now, 50, {.stream = 9});
+  };
+  EXPECT_EQ(find_iterations(steps_of_one_kernel(3, elsewhere).finish(), {})->list.size(), 60u);
+}
+
+TEST(Iterations, WaitsOfOtherThreadsCutNothing) {
+  const auto wait = [](TestSession& session, int64_t now) {
+    session.wait(4, now - 550, 540, {.thread = 2});
+    session.wait(2, now - 550, 1);  // a stream waits, and the host does not
+  };
+  const auto found = find_iterations(steps_of_one_kernel(4, wait).finish(), {});
+  ASSERT_TRUE(found) << found.unknown().reason;
+  EXPECT_EQ(found->list.size(), 80u);
+}
+
+TEST(Iterations, StepsOfSeveralKernelsStayWhereEveryTenthWaits) {
+  TestSession session;
+  int64_t now = 1'000;
+  for (int step = 0; step < 60; ++step) {
+    for (const char* name : {"forward", "backward", "adam"}) {
+      session.kernel(name, now, 100);
+      now += 110;
+    }
+    if (step % 10 == 9) session.wait(4, now, 50);
+    now += 500;
+  }
+  const auto found = find_iterations(session.finish(), {});
+  ASSERT_TRUE(found) << found.unknown().reason;
+  EXPECT_EQ(found->list.size(), 60u);
 }
 
 TEST(Iterations, TheLastOfASequenceHasNoLength) {

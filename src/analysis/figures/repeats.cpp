@@ -151,7 +151,7 @@ std::vector<Places> anchors(const std::vector<uint32_t>& sequence, const PartHas
 
 }  // namespace
 
-std::vector<Repeat> find_repeats(const std::vector<uint32_t>& sequence) {
+std::vector<Repeat> find_repeats(const std::vector<uint32_t>& sequence, size_t shortest) {
   constexpr size_t kMaxLong = size_t{1} << 20;  // above it, single symbols must do
   constexpr double kMinExplained = 0.5;
   constexpr double kNearlyAsMuch = 0.9;
@@ -162,7 +162,7 @@ std::vector<Repeat> find_repeats(const std::vector<uint32_t>& sequence) {
     if (length > 1 && sequence.size() > kMaxLong) break;
     for (Places& places : anchors(sequence, hashes, is_frequent, length)) {
       Cut cut = rate(std::move(places), hashes, sequence.size());
-      if (cut.explained != 0) cuts.push_back(std::move(cut));
+      if (cut.explained != 0 && cut.length >= shortest) cuts.push_back(std::move(cut));
     }
   }
   size_t most = 0;
