@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -59,6 +60,24 @@ Insight other_lines(const SessionView& view, const std::vector<SyncLine>& lines,
   return insight;
 }
 
+// Those that have an insight of their own, which save most.
+std::vector<LoopSync> told_loop_syncs(const SessionView& view) {
+  std::vector<LoopSync> loops = estimated_loop_syncs(view);
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const LoopSync& a, const LoopSync& b) { return a.gain_ns > b.gain_ns; });
+  if (loops.size() > max_per_rule(view.thresholds)) loops.resize(max_per_rule(view.thresholds));
+  return loops;
+}
+
+// Lines of which no other rule says how long they wait.
+std::vector<SyncLine> lines_to_tell(const SessionView& view) {
+  std::set<uint32_t> told;  // by their first wait
+  for (const LoopSync& loop : told_loop_syncs(view)) told.insert(loop.line.waits.front());
+  std::vector<SyncLine> lines = sync_lines(view);
+  std::erase_if(lines, [&](const SyncLine& line) { return told.contains(line.waits.front()); });
+  return lines;
+}
+
 // What is the same whatever waits.
 void finish_sync(Insight& insight, Severity severity) {
   insight.severity = severity;
@@ -73,7 +92,7 @@ void finish_sync(Insight& insight, Severity severity) {
 }  // namespace
 
 void find_sync_attribution(const SessionView& view, std::vector<Insight>& found) {
-  const std::vector<SyncLine> lines = sync_lines(view);
+  const std::vector<SyncLine> lines = lines_to_tell(view);
   const size_t told = std::min(lines.size(), max_per_rule(view.thresholds));
   for (size_t i = 0; i < told; ++i) {
     const SyncLine& line = lines[i];
@@ -105,7 +124,7 @@ void find_sync_attribution(const SessionView& view, std::vector<Insight>& found)
 }
 
 void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
-  for (const LoopSync& loop : estimated_loop_syncs(view)) {
+  for (const LoopSync& loop : told_loop_syncs(view)) {
     const double blocked = static_cast<double>(loop.line.blocked_ns);
     const uint64_t count = loop.line.waits.size();
     Insight insight;
@@ -132,9 +151,11 @@ void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
                              : "",
         recording_text(view));
     insight.confidence = loop.has_other_waits ? Confidence::Medium : Confidence::High;
-    insight.evidence.push_back(
-        at_site(*loop.line.site,
-                fmt::format("{} launches between two of them (median)", loop.median_launches)));
+    insight.evidence.push_back(at_site(
+        *loop.line.site,
+        fmt::format("{} launches between two of them (median), {}, {} of {} blocked",
+                    loop.median_launches, longest_text(view, loop.line),
+                    text::percent(blocked / static_cast<double>(view.wall_ns)), view.whole)));
     insight.evidence.back().device = loop.device;
     add_scope(view, loop.line, insight.evidence.back());
     found.push_back(std::move(insight));

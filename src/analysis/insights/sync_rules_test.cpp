@@ -18,10 +18,11 @@ struct Loop {
   int64_t kernel_ns = 100 * kUs, host_ns = 50 * kUs;
   int64_t own_pause_ns = 0;  // of the GPU, between two kernels that are queued
   int late_turn = -1;        // whose wait returns 500 us later than others
+  int64_t begin_ns = 0;
 };
 
 void add_loop(TestProgram& program, const Loop& loop) {
-  int64_t now = 0, correlation = 0;
+  int64_t now = loop.begin_ns, correlation = 0;
   for (int turn = 0; turn < loop.turns; ++turn) {
     int64_t gpu_free = 0;
     for (int i = 0; i < loop.kernels; ++i) {
@@ -103,6 +104,39 @@ TEST(InLoopSync, ThreeSyncsWithThreeLaunchesBetween) {
   ASSERT_TRUE(found[0].gain_ns);
   EXPECT_NEAR(*found[0].gain_ns, 49 * 62.0 * kUs, 5.0 * kUs);
   EXPECT_EQ(found[0].confidence, Confidence::High);
+}
+
+TEST(InLoopSync, SaysAllThatTheirLineWaits) {
+  TestProgram program;
+  const uint32_t loop = program.line("/home/me/train.py", 90, "train_step");
+  add_loop(program, {.turns = 50, .stack = loop});
+  program.wait(3, 40 * kMs, kMs, {.stack = program.line("/home/me/train.py", 99, "save")});
+  const auto insights = program.insights();
+  const auto others = of_rule(insights, "sync_attribution");
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others[0].evidence.at(0).line, 99);
+  const auto found = of_rule(insights, "in_loop_sync");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].evidence.at(0).line, 90);
+  EXPECT_EQ(found[0].evidence.at(0).text,
+            "3 launches between two of them (median), the longest call took 297.0 us, 36.2% of "
+            "session blocked");
+}
+
+TEST(InLoopSync, LinesBeyondThoseThatAreToldAreTold) {
+  TestProgram program;
+  for (int i = 0; i < 3; ++i) {
+    add_loop(program, {.stack = program.line("/home/me/a.py", i + 1, "f"),
+                       .host_ns = (10 + 10 * i) * kUs,
+                       .begin_ns = i * 100 * kMs});
+  }
+  Thresholds thresholds;
+  thresholds.insights.max_per_rule = 2;
+  const auto insights = program.insights(thresholds);
+  EXPECT_EQ(of_rule(insights, "in_loop_sync").size(), 2u);
+  const auto others = of_rule(insights, "sync_attribution");
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others[0].evidence.at(0).line, 1);  // that saves least
 }
 
 TEST(InLoopSync, PausesThatQueuedWorkHasStay) {
