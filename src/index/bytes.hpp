@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -24,6 +25,9 @@ class ByteWriter {
   void put_text(std::string_view text) {
     put(text.size());
     bytes_.append(text);
+  }
+  void put_number(double number) {
+    put_raw({reinterpret_cast<const char*>(&number), sizeof number});
   }
   void put_byte(uint8_t byte) { bytes_.push_back(static_cast<char>(byte)); }
   void put_raw(std::string_view bytes) { bytes_.append(bytes); }
@@ -62,6 +66,13 @@ class ByteReader {
   // A number of things that take at least so many bytes each.
   uint64_t get_count_of(size_t bytes) { return get_count(left() / bytes); }
   std::string_view get_text() { return get_raw(get_count_of(1)); }
+  double get_number() {
+    double number = 0;
+    const std::string_view raw = get_raw(sizeof number);
+    if (!failed_) std::memcpy(&number, raw.data(), sizeof number);
+    if (!std::isfinite(number)) fail();
+    return failed_ ? 0 : number;
+  }
   uint8_t get_byte() {
     if (at_ == end_) return static_cast<uint8_t>(fail());
     return static_cast<uint8_t>(*at_++);

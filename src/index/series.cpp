@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "index/series.hpp"
 
-#include <cstring>
-
 #include "index/row_events.hpp"
 
 namespace gpufl::index {
@@ -15,8 +13,8 @@ constexpr unsigned kMaxShift = 60;
 }  // namespace
 
 bool is_series(format::Kind kind) {
-  return kind == format::Kind::DeviceMetric || kind == format::Kind::HostMetric ||
-         kind == format::Kind::Counter;
+  return kind == format::Kind::DeviceMetric || kind == format::Kind::PmSample ||
+         kind == format::Kind::HostMetric || kind == format::Kind::Counter;
 }
 
 void ValueBucket::merge(const ValueBucket& later) {
@@ -33,13 +31,9 @@ void ValueBucket::merge(const ValueBucket& later) {
   sum += later.sum;
 }
 
-void Series::add(int64_t time, int64_t value) {
-  const ValueBucket one{std::clamp(time, -kMaxTime, kMaxTime) >> shift,
-                        1,
-                        value,
-                        value,
-                        value,
-                        static_cast<double>(value)};
+void Series::add(int64_t time, double value) {
+  const ValueBucket one{
+      std::clamp(time, -kMaxTime, kMaxTime) >> shift, 1, value, value, value, value};
   if (buckets.empty() || buckets.back().at < one.at) {
     buckets.push_back(one);
   } else {
@@ -69,7 +63,7 @@ void Series::add(int64_t time, int64_t value) {
 }
 
 void SeriesTable::add(const format::Batch& batch) {
-  visit_readings(batch, [&](const SeriesKey& key, int64_t time, int64_t value) {
+  visit_readings(batch, [&](const SeriesKey& key, int64_t time, double value) {
     auto found = series_.find(key);
     if (found == series_.end()) {
       if (series_.size() >= kMaxSeries) {
@@ -97,10 +91,10 @@ void SeriesTable::write(ByteWriter& out) const {
       out.put_signed(bucket.at - before);
       before = bucket.at;
       out.put(bucket.count);
-      out.put_signed(bucket.min);
-      out.put_signed(bucket.max);
-      out.put_signed(bucket.last);
-      out.put_raw({reinterpret_cast<const char*>(&bucket.sum), sizeof bucket.sum});
+      out.put_number(bucket.min);
+      out.put_number(bucket.max);
+      out.put_number(bucket.last);
+      out.put_number(bucket.sum);
     }
   }
 }
@@ -125,11 +119,10 @@ SeriesTable SeriesTable::read(ByteReader& in) {
                                     static_cast<uint64_t>(in.get_signed()));
       bucket.at = number;
       bucket.count = in.get();
-      bucket.min = in.get_signed();
-      bucket.max = in.get_signed();
-      bucket.last = in.get_signed();
-      const std::string_view sum = in.get_raw(sizeof bucket.sum);
-      if (!in.failed()) std::memcpy(&bucket.sum, sum.data(), sizeof bucket.sum);
+      bucket.min = in.get_number();
+      bucket.max = in.get_number();
+      bucket.last = in.get_number();
+      bucket.sum = in.get_number();
     }
   }
   return table;

@@ -71,10 +71,10 @@ class SeriesMaker {
     bool is_cancelled = false;
     base::Status status =
         window.read(batches, [&](const IndexedBatch&, const format::Batch& batch) {
-          visit_readings(batch, [&](const SeriesKey& key, int64_t time, int64_t value) {
+          visit_readings(batch, [&](const SeriesKey& key, int64_t time, double value) {
             const auto parts = collected_.find(key);
             if (parts == collected_.end() || time < request_.from || time >= request_.to) return;
-            parts->second.add(0, {time, 1, value, value, value, static_cast<double>(value)});
+            parts->second.add(0, {time, 1, value, value, value, value});
           });
           is_cancelled = request_.is_cancelled && request_.is_cancelled();
           return !is_cancelled;

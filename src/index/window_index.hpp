@@ -21,7 +21,7 @@
 // its tracks, how long things took. Made by IndexBuilder, kept by index_file.hpp; constant then.
 namespace gpufl::index {
 
-inline constexpr uint32_t kIndexVersion = 3;
+inline constexpr uint32_t kIndexVersion = 4;
 
 // Which window it is of. Anything that differs makes the index another one's.
 struct WindowIdentity {

@@ -2,6 +2,7 @@
 #include "server/figures_json.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -126,9 +127,14 @@ Json transfers_json(const IndexedSession& session, TrackKind kind, const SizesBy
 
 struct Reading {
   uint64_t count = 0;
-  int64_t min = INT64_MAX, max = INT64_MIN, last = 0;
-  double sum = 0;
+  double min = std::numeric_limits<double>::infinity(), max = -min, last = 0, sum = 0;
 };
+
+// Whole, as metrics are.
+Json whole(double value) {
+  constexpr double kMost = 9'223'372'036'854'774'784;  // that an int64_t has, too
+  return static_cast<int64_t>(std::clamp(value, -kMost, kMost));
+}
 
 // What the few lines that say so have of a session as a whole.
 base::Result<Json> facts_of(const IndexedSession& session) {
@@ -262,6 +268,7 @@ base::Result<std::string> health_json(const IndexedSession& session, const Names
   std::map<index::SeriesKey, Reading> readings;
   for (const auto& window : session.windows) {
     for (const auto& [key, series] : window->index().series.all()) {
+      if (key.kind == format::Kind::PmSample) continue;  // figures of the whole session have them
       Reading& reading = readings[key];
       for (const index::ValueBucket& bucket : series.buckets) {
         reading.count += bucket.count;
@@ -276,13 +283,14 @@ base::Result<std::string> health_json(const IndexedSession& session, const Names
   for (const auto& [key, reading] : readings) {
     if (reading.count == 0) continue;
     Json values = Json::object();
-    values.set("count", reading.count).set("min", reading.min).set("max", reading.max);
+    values.set("count", reading.count);
+    values.set("min", whole(reading.min)).set("max", whole(reading.max));
     values.set("mean", reading.sum / static_cast<double>(reading.count));
     Json json = Json::object();
     json.set("id", series_id(key)).set("kind", format::spec(key.kind).name);
     json.set("device", key.device < 0 ? Json() : Json(key.device));
     json.set("metric", metric_name(key, names)).set("index", key.index);
-    metrics.push(json.set("values", std::move(values)).set("last", reading.last));
+    metrics.push(json.set("values", std::move(values)).set("last", whole(reading.last)));
   }
   const auto facts = facts_of(session);
   if (!facts) return facts.status();

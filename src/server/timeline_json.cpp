@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,19 @@ bool parse(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// Up to there, every whole number is a double.
+constexpr double kExactWhole = 9'007'199'254'740'992;  // 2^53
+
+template <typename Number>
+char* write_number(char* begin, char* end, Number number) {
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (std::trunc(number) == number && std::abs(number) <= kExactWhole) {
+      return write_number(begin, end, static_cast<int64_t>(number));
+    }
+  }
+  return std::to_chars(begin, end, number).ptr;
+}
+
 // A member with a number of each item.
 template <typename Items, typename NumberOf>
 void append_column(std::string& out, std::string_view name, const Items& items,
@@ -50,8 +65,7 @@ void append_column(std::string& out, std::string_view name, const Items& items,
   for (const auto& item : items) {
     if (!is_first) out += ',';
     is_first = false;
-    const auto written = std::to_chars(digits, digits + sizeof digits, number_of(item));
-    out.append(digits, written.ptr);
+    out.append(digits, write_number(digits, digits + sizeof digits, number_of(item)));
   }
   out += ']';
 }
@@ -253,7 +267,7 @@ std::string tracks_json(const IndexedSession& session, const Names& names) {
   for (const index::SeriesKey& key : index::list_series(session.windows)) {
     Json json = Json::object();
     json.set("id", series_id(key)).set("kind", format::spec(key.kind).name);
-    if (key.kind == format::Kind::DeviceMetric) json.set("device", key.device);
+    if (key.device >= 0) json.set("device", key.device);
     json.set("index", key.index).set("metric", metric_name(key, names));
     series.push(std::move(json));
   }

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/figures/hardware_counters.hpp"
+#include "analysis/math/scaled_value.hpp"
 #include "format/columns.hpp"
 
 namespace gpufl::timeline {

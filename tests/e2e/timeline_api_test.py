@@ -80,6 +80,36 @@ class Timeline(ServeTest):
         names = {track["thread"]: track.get("thread_name") for track in tracks if "thread" in track}
         self.assertEqual((names[2], names[3]), ("data <loader>", None))
 
+    def test_hardware_counters_over_time_are_series(self):
+        golden = REPOSITORY / "format" / "golden"
+        served = self.start(golden)
+        sessions = served.api("/sessions").json()["sessions"]
+        path = f"/sessions/{next(one['id'] for one in sessions if one['path'] == 'complete')}"
+        tracks = served.finished(f"{path}/tracks").json()
+        first, last = tracks["span"]
+        found = {}
+        for one in tracks["series"]:
+            if one["kind"] != "pm_sample":
+                continue
+            view = f"from={first}&to={last + 1}&width=16000&series={one['id']}"
+            (picture,) = served.finished(f"{path}/series?{view}").json()["series"]
+            steps = dict(zip(running_sum(picture["step"]), picture["last"]))
+            found[one["device"], one["metric"]] = (picture["step_ns"], steps)
+        expected = {}
+        for line in run(GPUFL, "cat", golden / "complete", "pm_sample").stdout.splitlines():
+            row = json.loads(line)
+            readings = expected.setdefault((row["device"], row["metric"]), {})
+            readings[row["start_ns"]] = row["value"] * 10 ** row.get("exponent", 0)
+        self.assertGreater(len(expected), 0)
+        self.assertEqual(found.keys(), expected.keys())
+        for key, readings in expected.items():
+            step_ns, steps = found[key]
+            self.assertEqual(steps.keys(), {time // step_ns for time in readings})
+            for time, value in readings.items():
+                self.assertAlmostEqual(steps[time // step_ns], value, delta=abs(value) * 1e-9)
+        health = served.finished(f"{path}/health").json()["metrics"]
+        self.assertNotIn("pm_sample", [one["kind"] for one in health])
+
     def test_tiles_add_up_to_the_log(self):
         track = self.kernel_track()["id"]
         first, last = self.ask("/tracks")["span"]

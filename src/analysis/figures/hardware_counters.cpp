@@ -2,13 +2,13 @@
 #include "analysis/figures/hardware_counters.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "analysis/code/kernel_name.hpp"
 #include "analysis/math/saturating.hpp"
+#include "analysis/math/scaled_value.hpp"
 #include "analysis/session/selection.hpp"
 #include "format/columns.hpp"
 #include "symbols/demangle.hpp"
@@ -27,13 +27,6 @@ std::string label_of(const std::string& name, const std::string& demangled) {
 }
 
 }  // namespace
-
-double scaled_value(int64_t value, int64_t exponent) {
-  const auto number = static_cast<double>(value);
-  // Dividing by a whole power is exact to the last digit; multiplying by a fraction is not.
-  return exponent < 0 ? number / std::pow(10.0, static_cast<double>(-exponent))
-                      : number * std::pow(10.0, static_cast<double>(exponent));
-}
 
 std::optional<double> CountedRange::mean(std::string_view metric) const {
   const auto found = std::lower_bound(

@@ -47,7 +47,4 @@ struct SampledCounter {
 std::vector<SampledCounter> sampled_counters(const SessionData& session,
                                              const AnalysisOptions& options);
 
-// `value` times ten to the power of `exponent`, which both kinds have for their values.
-double scaled_value(int64_t value, int64_t exponent);
-
 }  // namespace gpufl::analysis

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/math/scaled_value.hpp"
 #include "analysis/session/test_tables.hpp"
 
 namespace gpufl::analysis::testing {

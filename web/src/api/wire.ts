@@ -377,8 +377,11 @@ export interface components {
     /** @description A series of readings. */
     SeriesInfo: {
       id: string;
-      /** @enum {string} */
-      kind: "device_metric" | "host_metric" | "counter";
+      /**
+       * @description pm_sample: a hardware counter of a GPU.
+       * @enum {string}
+       */
+      kind: "device_metric" | "host_metric" | "counter" | "pm_sample";
       device?: number;
       index: number;
       metric: string;
@@ -2067,14 +2070,14 @@ export interface components {
         a: components["schemas"]["IterationNumbers"];
         b: components["schemas"]["IterationNumbers"];
       };
-      warnings: string[];
-      min_change: number;
-      min_share: number;
       /** @description Only where scopes of the sides have no name in common: paths of each. Kernels are compared without them. */
       scopes_apart?: {
         a: string[];
         b: string[];
       };
+      warnings: string[];
+      min_change: number;
+      min_share: number;
       compared: number;
       left_out: number;
       totals: components["schemas"]["DiffEntry"][];

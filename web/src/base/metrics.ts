@@ -83,6 +83,13 @@ export function formatOf(metric: string): (value: number) => string {
   return FORMATS[suffix ?? ""] ?? ((value) => plain(value));
 }
 
+// Of hardware counters, whose names are the vendor's: "dram__bytes.sum.per_second".
+export function hardwareValue(metric: string, value: number): string {
+  if (/\.pct(_|$)/.test(metric)) return `${plain(value, 3)}%`;
+  if (/bytes/.test(metric)) return (/per_second$/.test(metric) ? bytesPerSecond : bytes)(value);
+  return plain(value, 4);
+}
+
 const LIMITS = [
   "the GPU is idle",
   "application clocks are set",

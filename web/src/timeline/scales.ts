@@ -24,7 +24,7 @@ export class Scales {
     if (!leaf?.series || !scale) return "";
     const { metric, kind } = leaf.series;
     const [least, most] = [scale.least, scale.most].map((value) =>
-      metricValue(metric, value, kind === "counter"),
+      metricValue(metric, value, kind),
     );
     return least === most ? most! : `${least} – ${most}`;
   };

@@ -417,7 +417,7 @@ export class Timeline extends TimelineMoves {
     if (!series) return null;
     const level = levelOf(this.view, this.dom.canvas.width);
     const value = this.fetcher.readingAt(item.id, time, this.view, level, this.bounds());
-    return value === null ? null : metricValue(series.metric, value, series.kind === "counter");
+    return value === null ? null : metricValue(series.metric, value, series.kind);
   }
 
   setPointer(point: Point | null): void {

@@ -252,15 +252,19 @@ function coverageGroup({ tracks }: Description): Group[] {
 }
 
 function seriesLeaf(series: SeriesInfo): Leaf {
-  const isCounter = series.kind === "counter";
   return {
     id: series.id,
-    label: metricLabel(series.metric, series.index, isCounter),
+    label: metricLabel(series.metric, series.index, series.kind),
     section: "",
     rows: 1,
     track: null,
     series,
   };
+}
+
+// Readings of GPUs and the host; counters are a matter of their own.
+export function isReading({ kind }: SeriesInfo): boolean {
+  return kind === "device_metric" || kind === "host_metric";
 }
 
 function readingGroups({ series, devices }: Description): Group[] {
@@ -270,7 +274,7 @@ function readingGroups({ series, devices }: Description): Group[] {
     const note = startsClosed ? `${list.length} series` : "";
     groups.push({ id, title, note, startsClosed, leaves: list.map(seriesLeaf) });
   };
-  const readings = series.filter(({ kind }) => kind !== "counter");
+  const readings = series.filter(isReading);
   const main = readings.filter(({ metric, index }) => isMain(metric) && index === 0);
   main.sort((a, b) => mainRank(a.metric) - mainRank(b.metric));
   const several = devices.length > 1;
@@ -285,6 +289,11 @@ function readingGroups({ series, devices }: Description): Group[] {
     true,
     readings.filter((entry) => !main.includes(entry)),
   );
+  const hardware = series.filter(({ kind }) => kind === "pm_sample");
+  for (const [device, list] of by(hardware, (entry) => entry.device ?? 0)) {
+    const title = several ? `Hardware counters · GPU ${device}` : "Hardware counters";
+    add(`hardware:${device}`, title, false, list);
+  }
   add(
     "counters",
     "Counters",

@@ -41,7 +41,8 @@ export interface TrackInfo {
 
 export interface SeriesInfo {
   id: string;
-  kind: "device_metric" | "host_metric" | "counter";
+  // pm_sample: a hardware counter of a GPU, by the vendor's name for it.
+  kind: "device_metric" | "host_metric" | "counter" | "pm_sample";
   device?: number;
   index: number;
   // With its unit: "power_mw".

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // How readings are shown on tracks.
 import { plain } from "../base/format";
-import { currentName, formatOf, wordsOf } from "../base/metrics";
+import { currentName, formatOf, hardwareValue, wordsOf } from "../base/metrics";
 import { namedInk } from "./palette";
+import type { SeriesInfo } from "./types";
 
-export function metricLabel(metric: string, index: number, isCounter: boolean): string {
-  if (isCounter) return metric;
+type Kind = SeriesInfo["kind"];
+
+export function metricLabel(metric: string, index: number, kind: Kind): string {
+  if (kind === "counter" || kind === "pm_sample") return metric;
   return wordsOf(metric) + (index > 0 || metric.startsWith("cpu_core") ? ` ${index}` : "");
 }
 
-export function metricValue(metric: string, value: number, isCounter: boolean): string {
-  return isCounter ? plain(value) : formatOf(metric)(value);
+export function metricValue(metric: string, value: number, kind: Kind): string {
+  if (kind === "counter") return plain(value);
+  return kind === "pm_sample" ? hardwareValue(metric, value) : formatOf(metric)(value);
 }
 
 // One hue for each kind of quantity.
@@ -24,9 +28,9 @@ export function metricInk(metric: string): number {
   return namedInk("copy");
 }
 
-// Shares and amounts start at zero; of others, changes matter.
+// Shares and amounts start at zero, as do hardware counters ("unit__what"); of others, changes matter.
 export function startsAtZero(metric: string): boolean {
-  return /_pct$|_permille$|_bytes|_count$|_per_s$|power/.test(metric);
+  return /__|_pct$|_permille$|_bytes|_count$|_per_s$|power/.test(metric);
 }
 
 // What people look at first, in that order; the rest is one click away.

@@ -6,6 +6,7 @@ import { useSection } from "../../api/hooks";
 import type { CountedRange, Counter, SampledCounter, SampledKernel } from "../../api/types";
 import { setViewParameters, useViewParameter } from "../../base/address";
 import { count, isUnknown, plain, plural, UNKNOWN } from "../../base/format";
+import { hardwareValue } from "../../base/metrics";
 import { Chart } from "../../widgets/chart";
 import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
@@ -218,7 +219,7 @@ function SampledChart({ counter, shared }: { counter: SampledCounter; shared: Ch
       title={`GPU ${counter.device}: ${counter.metric}`}
       x={x}
       series={series}
-      format={plain}
+      format={(value) => hardwareValue(counter.metric, value)}
       height={128}
       {...shared}
       note={<span className="num">{plural(counter.values.count, "sample")}</span>}

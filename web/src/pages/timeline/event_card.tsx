@@ -10,7 +10,7 @@ import {
   type TimelineState,
 } from "../../timeline";
 import { Copyable, Kbd, Swatch } from "../../widgets/parts";
-import { eventNote, eventTitle } from "../../timeline/tracks";
+import { eventNote, eventTitle, isReading } from "../../timeline/tracks";
 import { sessionHref } from "../session_frame";
 import { factsOf, rowOf } from "./event_facts";
 
@@ -54,7 +54,7 @@ export function EventCard({
   const kind = kindOf(selected.track);
   const { partner, frames = [] } = detail ?? {};
   const page = pageOf(selected, detail);
-  const hasReadings = state.description?.series.some(({ kind: of }) => of !== "counter") ?? false;
+  const hasReadings = state.description?.series.some(isReading) ?? false;
   return (
     <aside className="tlp-card" aria-label="Selected event">
       <header>

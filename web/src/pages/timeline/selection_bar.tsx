@@ -5,7 +5,7 @@ import { Problem } from "../../api/client";
 import { duration, exactTime } from "../../base/format";
 import { CLASS_COLORS } from "../../base/kernel_class";
 import type { Timeline, TimelineState, TrackKind } from "../../timeline";
-import { kindWord } from "../../timeline/tracks";
+import { isReading, kindWord } from "../../timeline/tracks";
 import { Copyable, Swatch } from "../../widgets/parts";
 import { TableTools } from "../../widgets/table_tools";
 import { sessionHref } from "../session_frame";
@@ -115,7 +115,7 @@ interface BarProps {
 }
 
 function ReadingsThen({ session, state, at }: Omit<BarProps, "timeline"> & { at: number }) {
-  const hasReadings = state.description?.series.some(({ kind }) => kind !== "counter") ?? false;
+  const hasReadings = state.description?.series.some(isReading) ?? false;
   if (!hasReadings) return null;
   return (
     <a className="btn" href={sessionHref(session, `health?at=${Math.round(at)}`)}>
