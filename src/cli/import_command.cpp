@@ -39,8 +39,8 @@ std::string describe(const ImportedSession& session) {
   const auto line = std::back_inserter(out);
   std::string rows;
   for (const auto& [kind, name] :
-       {std::pair("kernel", "kernels"), std::pair("memcpy", "copies"), std::pair("memset", "fills"),
-        std::pair("graph", "graphs"), std::pair("sync", "waits"),
+       {std::pair("kernel", "kernels"), std::pair("memcpy", "copies"),
+        std::pair("memset", "memsets"), std::pair("graph", "graphs"), std::pair("sync", "waits"),
         std::pair("memory", "allocations"), std::pair("api", "other API calls"),
         std::pair("scope", "scopes"), std::pair("marker", "markers"),
         std::pair("warp_span", "ranges of warp groups")}) {

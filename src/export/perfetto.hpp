@@ -6,7 +6,7 @@
 #include "export/progress.hpp"
 
 // A run as Perfetto's native trace (protobuf): for each process its threads (scopes, markers, API
-// calls, waits), GPUs with their streams (kernels, copies, fills, graphs) and counters; an arrow
+// calls, waits), GPUs with their streams (kernels, copies, memsets, graphs) and counters; an arrow
 // from each call to its work. Streams out; about 150 bytes a kernel. One thread.
 namespace gpufl::exporting {
 

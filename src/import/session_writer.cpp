@@ -51,7 +51,7 @@ void write_shortfalls(const Trace& trace, const std::string& file, format::LogWr
   if (unsized > 0) {
     write_capability({"bytes", "not_in_trace",
                       std::to_string(unsized) +
-                          " copies and fills have no size: sums and rates do not include them",
+                          " copies and memsets have no size: sums and rates do not include them",
                       ""},
                      log);
   }

@@ -226,7 +226,7 @@ TEST(SessionWriter, SaysHowManyCopiesDoNotTellTheirBytes) {
   for (const base::Json& line : found.objects[Kind::Capability]) {
     if (line["feature"].as_string() == "bytes") detail = line["detail"].as_string();
   }
-  EXPECT_TRUE(detail.starts_with("1 copies and fills have no size")) << detail;
+  EXPECT_TRUE(detail.starts_with("1 copies and memsets have no size")) << detail;
 }
 
 TEST(SessionWriter, DoesNotCountTheKernelsOfATraceOfTheCpu) {

@@ -33,7 +33,7 @@ std::string label_of_number(TrackKind kind, uint32_t number) {
   if (kind == TrackKind::Waits) {
     return std::string(format::wait_call_name(number));
   }
-  if (kind == TrackKind::Fills) return "fill";
+  if (kind == TrackKind::Fills) return "memset";
   if (kind == TrackKind::Graphs) return "graph " + std::to_string(number);
   return {};
 }

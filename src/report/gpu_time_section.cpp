@@ -30,7 +30,7 @@ class WorkLabels {
     switch (work.kind) {
       case analysis::WorkKind::Kernel: break;
       case analysis::WorkKind::Copy: return "copy";
-      case analysis::WorkKind::Fill: return "fill";
+      case analysis::WorkKind::Fill: return "memset";
       case analysis::WorkKind::Graph: return "graph";
     }
     return names_.of(tables_.config(tables_.kernels.config[work.row]).name).short_name;
@@ -122,7 +122,7 @@ void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& mis
                    {"share"},
                    {"kernels"},
                    {"copies", false, 2},
-                   {"fills", false, 4},
+                   {"memsets", false, 4},
                    {"graphs", false, 5},
                    {"idle between", false, 1},
                    {"pauses", false, 3},

@@ -66,7 +66,7 @@ void write_api_calls(Page& page, const analysis::Figure<std::vector<analysis::Ap
          group.failed == 0 ? "-" : text::count(group.failed)});
   }
   if (table.rows.empty()) return;
-  page.heading("API CALLS", "launches, copies, fills, waits, allocations, and all that failed");
+  page.heading("API CALLS", "launches, copies, memsets, waits, allocations, and all that failed");
   table.drop_empty_columns();
   const size_t shown = table.rows.size();
   page.table(table);

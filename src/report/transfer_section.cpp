@@ -61,7 +61,7 @@ void write_transfers(Page& page, const SessionReport& report, size_t top, Missin
     }
   }
   const size_t shown = table.rows.size();
-  if (has_fills) table.rows.push_back(transfer_row("fill", *transfers.fills));
+  if (has_fills) table.rows.push_back(transfer_row("memset", *transfers.fills));
   table.min_flexible = 36;
   table.drop_empty_columns();
   page.table(table);
@@ -83,7 +83,7 @@ void write_memory(Page& page, const SessionReport& report, MissingFigures& missi
                    {"at the end"},
                    {"allocations"},
                    {"releases", false, 2},
-                   {"allocated in all", false, 1},
+                   {"allocated, total", false, 1},
                    {"time of calls", false, 4}},
                   {},
                   1};

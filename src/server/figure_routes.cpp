@@ -72,8 +72,8 @@ void add_figure_routes(Routes& routes, Services& services) {
       {limit_parameter("Scopes at the most.")}, list_scopes, true);
   add("/waits", "list_waits", "Waits of the host for the GPU, by call",
       "Calls with statistics of how long each blocked the host.", "WaitList", {}, list_waits, true);
-  add("/copies", "list_copies", "Copies and fills of memory",
-      "Copies by direction, and fills: how many, how long, how many bytes.", "CopyList", {},
+  add("/copies", "list_copies", "Copies and memsets",
+      "Copies by direction, and memsets: how many, how long, how many bytes.", "CopyList", {},
       list_copies, true);
   add("/health", "show_health", "Readings of GPUs and the host, and events",
       "Of every series how many readings there are, their range and mean, and the last one; the "

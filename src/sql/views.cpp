@@ -25,7 +25,7 @@ from memcpy group by all order by total_ns desc)"},
        sum(duration_ns)::bigint as total_ns, quantile_disc(duration_ns, 0.5) as p50_ns,
        quantile_disc(duration_ns, 0.99) as p99_ns, max(duration_ns) as max_ns
 from sync group by all order by total_ns desc)"},
-    {"busy", "For how long each GPU was busy with kernels, copies or fills, each moment once.",
+    {"busy", "For how long each GPU was busy with kernels, copies or memsets, each moment once.",
      R"(with work as (
   select session, rank, device, start_ns, start_ns + duration_ns as end_ns from kernels union all
   select session, rank, device, start_ns, start_ns + duration_ns from memcpy union all

@@ -127,7 +127,7 @@ std::string slice_name(const SessionTexts& texts, std::span<const Slice> group) 
       return texts.call(stack_of(tables.kernels, row),
                         group.size() > 1 ? "graph launch" : "kernel launch");
     case SliceKind::CopyCall: return texts.call(stack_of(tables.copies, row), "copy call");
-    case SliceKind::FillCall: return texts.call(stack_of(tables.fills, row), "fill call");
+    case SliceKind::FillCall: return texts.call(stack_of(tables.fills, row), "memset call");
     case SliceKind::GraphCall: return texts.call(stack_of(tables.graphs, row), "graph launch");
     case SliceKind::AllocationCall:
       return texts.call(stack_of(tables.allocations, row),

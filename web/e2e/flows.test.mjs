@@ -259,10 +259,10 @@ test("a kernel's callers, and a what-if of its occupancy", { skip: whyNoBrowser 
   await choose(`Show ${callers.by_module.groups.length - 8} more`);
   assert.equal(await shown.count(), callers.by_module.groups.length);
 
-  // 54 registers a thread leave room for 9 blocks of 16; the step is the one that gives a tenth.
+  // 54 registers per thread leave room for 9 blocks of 16; the step is the one that gives a tenth.
   const result = page.locator(".occupancy-result");
   assert.match(await result.textContent(), /^56\.3% 9 blocks per multiprocessor/);
-  await choose("At most 48 registers a thread: 62.5%");
+  await choose("At most 48 registers per thread: 62.5%");
   assert.match(await result.textContent(), /^62\.5% 10 blocks per multiprocessor/);
   await page.getByRole("slider", { name: "Registers" }).fill("255");
   assert.match(await result.textContent(), /^12\.5% 2 blocks/);

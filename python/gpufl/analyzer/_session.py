@@ -132,7 +132,7 @@ class GpuFlightSession:
 
     kernels = _Table("kernels", "Kernels, with times, launch configuration and occupancy.")
     memcpy = _Table("memcpy", "Memory copies.")
-    memset = _Table("memset", "Memory fills.")
+    memset = _Table("memset", "Memsets.")
     syncs = _Table("syncs", "Waits of the host for the GPU.")
     graphs = _Table("graphs", "Launches of CUDA graphs.")
     allocations = _Table("allocations", "Allocations and releases of GPU memory.")

@@ -163,7 +163,7 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
   add_table(tables.graphs, "graph launch", has_graphs);
   add_table(tables.kernels, "kernel launch", has_graphs);
   add_table(tables.copies, "copy", has_graphs);
-  add_table(tables.fills, "fill", has_graphs);
+  add_table(tables.fills, "memset", has_graphs);
   add_table(tables.waits, "wait", false);
   for (size_t row = 0; row < api.rows(); ++row) {
     if (is_told[row] || !selection.includes(api, row)) continue;

@@ -86,7 +86,8 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
                     text::duration_beside(idle, span), text::duration_beside(span, idle),
                     text::plural(bound.phases.size(), "phase"));
     insight.detail = fmt::format(
-        "The GPU had to wait for {} pieces of work (kernels, copies, fills): the host launches {} "
+        "The GPU had to wait for {} pieces of work (kernels, copies, memsets): the host launches "
+        "{} "
         "per second, and the GPU was idle for {} of these phases",
         text::count(bound.launches),
         text::count(static_cast<uint64_t>(static_cast<double>(bound.launches) * 1e9 / span)),

@@ -51,11 +51,11 @@ const ORDER: readonly TrackKind[] = [
 const WORDS: Record<TrackKind, string> = {
   kernels: "kernels",
   copies: "copies",
-  fills: "fills",
+  fills: "memsets",
   graphs: "graphs",
   kernel_calls: "launches",
   copy_calls: "copy calls",
-  fill_calls: "fill calls",
+  fill_calls: "memset calls",
   graph_calls: "graph launches",
   memory_calls: "memory calls",
   api_calls: "API calls",
@@ -82,10 +82,10 @@ const ONE: Partial<Record<TrackKind, string>> = {
   markers: "marker",
   warps: "warp",
   copy_calls: "copy call",
-  fill_calls: "fill call",
+  fill_calls: "memset call",
   graph_calls: "graph launch",
   memory_calls: "memory call",
-  fills: "fill",
+  fills: "memset",
 };
 
 export function eventWord(kind: TrackKind): string {

@@ -11,11 +11,6 @@ export interface Step extends Iteration {
   kind: StepKind;
 }
 
-// What one is called: kernels that repeat may be part of what people call a step, or several.
-export function stepWord({ source }: Pick<Iterations, "source">): string {
-  return source === "kernel sequence" ? "Repeat" : "Step";
-}
-
 // Three times as far above the median as nine of ten steps are; less than that is how steps vary.
 // Where all but a few take the same time, a twentieth of the median stands for that.
 export function outlierLimit({ median, p90 }: Stats): number | null {

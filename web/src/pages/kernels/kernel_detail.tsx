@@ -86,11 +86,11 @@ function factsOf(
       ? {
           label: "Registers",
           value: count(config.registers),
-          unit: `a thread · ${bytes(shared)} shared`,
+          unit: `per thread · ${bytes(shared)} shared`,
           hint:
             shared === null
               ? `${configWords(config)}; its shared memory was not recorded`
-              : `${configWords(config)}; ${bytes(shared)} of shared memory a block`,
+              : `${configWords(config)}; ${bytes(shared)} of shared memory per block`,
         }
       : { label: "Registers", value: null, hint: "Not recorded for this kernel" },
   ];

@@ -95,7 +95,7 @@ export default function Kernels({ session }: { session: string }) {
       note={
         figures &&
         whyNone === null &&
-        `${duration(figures.total_ns)} in ${plural(figures.count, "launch", "launches")}, without copies and fills`
+        `${duration(figures.total_ns)} in ${plural(figures.count, "launch", "launches")}, without copies and memsets`
       }
       actions={
         <label className="kernels-filter">

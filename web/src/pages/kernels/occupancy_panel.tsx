@@ -55,9 +55,9 @@ function Slider(props: {
 }
 
 function changeText(from: BlockNeeds, to: BlockNeeds): string {
-  if (to.registers !== from.registers) return `At most ${to.registers} registers a thread`;
+  if (to.registers !== from.registers) return `At most ${to.registers} registers per thread`;
   if (to.sharedBytes !== from.sharedBytes)
-    return `At most ${bytes(to.sharedBytes)} of shared memory a block`;
+    return `At most ${bytes(to.sharedBytes)} of shared memory per block`;
   return `Blocks of ${to.threads} threads`;
 }
 
@@ -83,7 +83,7 @@ function WhatIf({ sm, needs }: { sm: Multiprocessor; needs: BlockNeeds }) {
         min={16}
         max={255}
         step={1}
-        text={`${tried.registers} a thread`}
+        text={`${tried.registers} per thread`}
         onChange={(registers) => set({ registers })}
       />
       <Slider
@@ -92,7 +92,7 @@ function WhatIf({ sm, needs }: { sm: Multiprocessor; needs: BlockNeeds }) {
         min={0}
         max={sm.shared_bytes - sm.shared_reserved_bytes}
         step={sm.shared_unit_bytes}
-        text={`${bytes(tried.sharedBytes)} a block`}
+        text={`${bytes(tried.sharedBytes)} per block`}
         onChange={(sharedBytes) => set({ sharedBytes })}
       />
       <Slider
@@ -135,8 +135,8 @@ function needsWords(config: LaunchConfig): string {
   return [
     config.registers === null
       ? "registers unknown"
-      : `${plural(config.registers, "register")} a thread`,
-    shared === null ? "shared memory unknown" : `${bytes(shared)} of shared memory a block`,
+      : `${plural(config.registers, "register")} per thread`,
+    shared === null ? "shared memory unknown" : `${bytes(shared)} of shared memory per block`,
   ].join(", ");
 }
 

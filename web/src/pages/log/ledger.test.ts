@@ -66,3 +66,11 @@ it("takes facts with parts apart, and says nothing twice", () => {
     ["Multiprocessor", "threads 2,048 · shared 228 KiB"],
   ]);
 });
+
+it("writes a compute capability as people do", () => {
+  expect(factsOf({ compute_major: 9, compute_minor: 0, sm_count: 132 })).toContainEqual([
+    "Compute capability",
+    "9.0",
+  ]);
+  expect(factsOf({ compute_major: 9 })).toEqual([["Compute major", "9"]]);
+});

@@ -115,7 +115,10 @@ const FORMER: Record<string, string> = {
 // All that a line says of a GPU or host; the parts of one fact stand together.
 export function factsOf(line: Record<string, unknown>): [string, string][] {
   const isSaid = (name: string) => !(FORMER[name] !== undefined && FORMER[name] in line);
-  return Object.entries(line)
+  const { compute_major: major, compute_minor: minor, ...rest } = line;
+  const isCapability = major !== undefined && minor !== undefined;
+  const facts = isCapability ? { ...rest, compute_capability: `${major}.${minor}` } : line;
+  return Object.entries(facts)
     .filter(([name]) => isSaid(name))
     .map(([name, value]) =>
       typeof value === "object" && value !== null && !Array.isArray(value)

@@ -208,7 +208,7 @@ const COLUMNS: Column<MemoryUsage>[] = [
   number("peak_ns", "Peak after", (use) => use.peak_ns, duration),
   number("end_bytes", "At the end", (use) => use.end_bytes, bytes, "Allocated and never released"),
   number("end_allocations", "Left", (use) => use.end_allocations, count, "Allocations at the end"),
-  number("allocated_bytes", "Allocated in all", (use) => use.allocated_bytes, bytes),
+  number("allocated_bytes", "Allocated, total", (use) => use.allocated_bytes, bytes),
   number("allocations", "Allocations", (use) => use.allocations, count),
   number(
     "allocations_per_second",

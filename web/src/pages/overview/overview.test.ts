@@ -100,8 +100,7 @@ describe("facts", () => {
       warmups: 0,
       duration_ns: same,
     });
-    // Nobody said that kernels which repeat are a step.
-    expect(alike).toMatchObject({ label: "Repeat", value: "3", unit: "µs · all alike" });
+    expect(alike).toMatchObject({ label: "Step", value: "3", unit: "µs · all alike" });
   });
   it("never makes zero of what is not known", () => {
     expect(stepFact(unknown)).toMatchObject({ value: null });
@@ -114,12 +113,15 @@ describe("facts", () => {
     expect(memoryFact(unknown, undefined).value).toBeNull();
     expect(costFact({ ...ledger, numbers: null }, costOf(null, coverage), false).value).toBeNull();
   });
-  it("counts idle time between the first and the last work", () => {
+  it("takes a GPU for busy or idle, and says how idle it was between work", () => {
     expect(busyFact(gpu).value).toBe("9.0%");
-    expect(idleFact(gpu)).toMatchObject({ value: "60.8%", unit: "· 7 pauses" });
+    expect(idleFact(gpu)).toMatchObject({ value: "91.0%", unit: "· 60.8% in pauses" });
+    expect(idleFact(gpu).hint).toContain(
+      "608 ns, 7 long pauses. Before its first work 200 ns, after its last 100 ns",
+    );
     const idle = { count: 0, total_ns: 0, short_ns: 200, longest: [], by_length: [] };
     const short = idleFact({ ...gpu, devices: [{ ...DEVICE, idle }] });
-    expect(short).toMatchObject({ value: "20.0%", unit: "· only short pauses" });
+    expect(short).toMatchObject({ value: "91.0%", unit: "· 20.0% in short pauses" });
     const none = { ...DEVICE, idle: { ...idle, short_ns: 0 } };
     expect(idleFact({ ...gpu, devices: [none] }).unit).toBe("· no pause");
   });

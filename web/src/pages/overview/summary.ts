@@ -23,7 +23,6 @@ import {
   sentence,
 } from "../../base/format";
 import type { FactProps } from "../../widgets/parts";
-import { stepWord } from "../iterations/steps";
 import { numberIn } from "../log/ledger";
 
 export function whyUnknown({ unknown, hint }: Unknown): string {
@@ -56,12 +55,12 @@ export function stepFact(
   const typical = timeQuantity(time.median);
   const isOne = time.count <= 1 || time.min === undefined || time.max === undefined;
   return {
-    label: stepWord(iterations),
+    label: "Step",
     value: typical.value,
     unit: isOne
       ? typical.unit
       : `${typical.unit} · ${rangeText(time.median ?? 0, time.min!, time.max!)}`,
-    hint: `Median of ${plural(time.count, stepWord(iterations).toLowerCase())} (${iterations.label})${
+    hint: `Median of ${plural(time.count, "step")} (${iterations.label})${
       iterations.warmups > 0 ? `, without ${plural(iterations.warmups, "warm-up")}` : ""
     }. Mean ${duration(time.mean)}, p90 ${duration(time.p90)}.`,
   };
@@ -93,7 +92,7 @@ export function busyFact(gpu: GpuTime): FactProps {
     label: "GPU busy",
     value: share(busy, recorded),
     unit: devices.length > 1 ? `of ${devices.length} GPUs` : `· ${duration(busy)}`,
-    hint: ["Kernels, copies and fills"]
+    hint: ["Kernels, copies and memsets"]
       .concat(
         devices.map(
           ({ device, busy_share, recorded_ns }) =>
@@ -105,31 +104,33 @@ export function busyFact(gpu: GpuTime): FactProps {
 }
 
 // The analysis lists pauses that are long enough to look at; others only add up.
-function pausesText(long: number, idle: number): string {
-  if (long > 0) return plural(long, "pause");
-  return idle > 0 ? "only short pauses" : "no pause";
+function pausesText(long: number, between: number, of: string | null): string {
+  if (between <= 0) return "no pause";
+  return `${of ?? duration(between)} in ${long > 0 ? "" : "short "}pauses`;
 }
 
-// Between its first and its last work: what comes before and after is start-up and end.
+// What is not busy, so that the two are all of it; what counts are the pauses between the first and
+// the last work: what comes before and after is start-up and end.
 export function idleFact(gpu: GpuTime): FactProps {
-  const label = "Idle between work";
+  const label = "GPU idle";
   const devices = knownDevices(gpu).filter(({ idle }) => !isUnknown(idle));
   if (devices.length === 0) return unknownFact(label, whyNoGpu(gpu));
-  let idle = 0;
+  let between = 0;
   let pauses = 0;
   for (const device of devices) {
     if (isUnknown(device.idle)) continue;
-    idle += device.idle.total_ns + device.idle.short_ns;
+    between += device.idle.total_ns + device.idle.short_ns;
     pauses += device.idle.count;
   }
   const recorded = devices.reduce((sum, device) => sum + number(device.recorded_ns), 0);
+  const busy = devices.reduce((sum, device) => sum + number(device.busy_ns), 0);
   const before = devices.reduce((sum, device) => sum + number(device.before_ns), 0);
   const after = devices.reduce((sum, device) => sum + number(device.after_ns), 0);
   return {
     label,
-    value: share(idle, recorded),
-    unit: `· ${pausesText(pauses, idle)}`,
-    hint: `The GPU had begun and waited for the host: ${duration(idle)}. Before its first work ${duration(before)}, after its last ${duration(after)}.`,
+    value: share(recorded - busy, recorded),
+    unit: `· ${pausesText(pauses, between, share(between, recorded))}`,
+    hint: `Between its first and its last work, waiting for the host: ${duration(between)}, ${plural(pauses, "long pause")}. Before its first work ${duration(before)}, after its last ${duration(after)}.`,
   };
 }
 

@@ -62,7 +62,7 @@ const COLUMNS: ScopeColumn[] = [
   {
     key: "gpu",
     title: "GPU time",
-    hint: "Of kernels, copies and fills launched in it and in the scopes inside it",
+    hint: "Of kernels, copies and memsets launched in it and in the scopes inside it",
     cell: ({ total }) => workCell(total, ({ gpu_ns }) => timeCell(gpu_ns)),
   },
   {

@@ -9,7 +9,6 @@ import { Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
 import { timeCell } from "../../widgets/time_cell";
 import { sessionAddress } from "../session_frame";
-import { stepWord } from "../iterations/steps";
 import { type EachWait, eachWait } from "./each_wait";
 
 const MOST_WAITS = 5_000;
@@ -29,7 +28,6 @@ export function useEachWait(session: string) {
     const steps = isUnknown(iterations) ? [] : iterations.list;
     return {
       waits: eachWait(page.data.events, steps),
-      word: isUnknown(iterations) ? "Step" : stepWord(iterations),
       steps,
       isWhole: page.data.next_from === null,
     };
@@ -37,7 +35,7 @@ export function useEachWait(session: string) {
   return { page, found };
 }
 
-const columnsOf = (word: string): Column<EachWait>[] => [
+const COLUMNS: Column<EachWait>[] = [
   {
     key: "start",
     savedAs: "start_ns",
@@ -50,15 +48,10 @@ const columnsOf = (word: string): Column<EachWait>[] => [
   { key: "call", title: "Call", value: ({ call }) => call, width: "minmax(180px, 3fr)" },
   {
     key: "step",
-    title: word,
-    ...(word === "Step" ? {} : { hint: "Kernels that repeat; Iterations says which" }),
+    title: "Step",
     value: ({ step }) => step,
     cell: ({ step }) =>
-      step === null ? (
-        <span title={`Outside of every ${word.toLowerCase()}`}>{UNKNOWN}</span>
-      ) : (
-        count(step)
-      ),
+      step === null ? <span title="Outside of every step">{UNKNOWN}</span> : count(step),
     isNumber: true,
   },
   {
@@ -81,8 +74,6 @@ export function WaitList({
   // Of this call alone; null: of all.
   call: string | null;
 }) {
-  const word = of.found?.word ?? "Step";
-  const columns = useMemo(() => columnsOf(word), [word]);
   const addressOf = ({ event, start_ns, duration_ns }: EachWait) =>
     sessionAddress(
       session,
@@ -110,7 +101,7 @@ export function WaitList({
         {() => (
           <DataTable
             rows={(of.found?.waits ?? []).filter((wait) => call === null || wait.call === call)}
-            columns={columns}
+            columns={COLUMNS}
             rowKey={({ event, start_ns }, i) => event ?? `${start_ns}-${i}`}
             name="waits"
             sortedBy="start"

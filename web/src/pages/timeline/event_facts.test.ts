@@ -60,7 +60,7 @@ describe("facts of an event", () => {
       module: "Gpt.blocks.4.mlp",
       line: "gpt_model.py:45 in Gpt.forward(), return self.head(x)",
       launch: "132 blocks of 384 threads",
-      registers: "168 a thread",
+      registers: "168 per thread",
       shared: "2 KiB, 2 KiB of it dynamic",
       occupancy: "18.8%, limited by shared memory",
       "called at": "104.500 000 ms",

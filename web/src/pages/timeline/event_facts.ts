@@ -51,7 +51,8 @@ function launchFacts(values: Values): Fact[] {
     });
   }
   const registers = numberOf(values, "registers");
-  if (registers !== null) facts.push({ label: "registers", value: `${count(registers)} a thread` });
+  if (registers !== null)
+    facts.push({ label: "registers", value: `${count(registers)} per thread` });
   const fixed = numberOf(values, "shared_static");
   const dynamic = numberOf(values, "shared_dynamic");
   if (fixed !== null || dynamic !== null) {
