@@ -5,6 +5,7 @@ import {
   columnTime,
   duration,
   exactTime,
+  moment,
   percent,
   plural,
   shownName,
@@ -45,6 +46,10 @@ describe("format", () => {
     expect(exactTime(1_000_000_001)).toBe("1.000 000 001 s");
     expect(exactTime(12)).toBe("12 ns");
     expect(exactTime(-1_500)).toBe("−1.500 µs");
+    expect(exactTime(599_999_999_999)).toBe("599.999 999 999 s");
+    expect(exactTime(600e9)).toBe("0:10:00.000 000 000");
+    expect([38_200_000, 3723.9e9].map(moment)).toEqual(["38.2 ms", "1:02:03"]);
+    expect(exactTime(-(3723e9 + 104_512_386))).toBe("−1:02:03.104 512 386");
   });
   it("never shows what is unknown as zero", () => {
     expect(duration(null)).toBe(UNKNOWN);

@@ -62,9 +62,30 @@ export function duration(ns: number | null | undefined): string {
   return unit === "" ? value : `${value} ${unit}`;
 }
 
+// From here on moments are told as on a clock.
+export const CLOCK_FROM_NS = 6e11;
+const SECOND_PLACES = 9;
+
+// "0:12:30", "27:46:40.000 5": hours, minutes and seconds, with so many decimals.
+export function clockTime(ns: number, decimals: number): string {
+  const size = Math.abs(ns);
+  const seconds = Math.floor(size / 1e9);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const whole = `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  const rest = String(Math.round(size - seconds * 1e9)).padStart(SECOND_PLACES, "0");
+  const groups = rest.slice(0, decimals).match(/.{1,3}/g) ?? [];
+  return `${ns < 0 ? "−" : ""}${whole}${groups.length > 0 ? "." : ""}${groups.join(" ")}`;
+}
+
+// When something was, as exactly as people need it: "38.2 ms", "1:02:03".
+export function moment(ns: number | null | undefined): string {
+  return Math.abs(ns ?? 0) >= CLOCK_FROM_NS ? clockTime(ns ?? 0, 0) : duration(ns);
+}
+
 // Every nanosecond: "104.512 386 ms".
 export function exactTime(ns: number): string {
   const size = Math.abs(ns);
+  if (size >= CLOCK_FROM_NS) return clockTime(ns, SECOND_PLACES);
   const found = TIMES.find(([factor, unit]) => size >= factor && unit !== "h" && unit !== "min");
   if (!found) return `${ns} ns`;
   const [factor, unit] = found;

@@ -3,7 +3,7 @@
 // charts of health, memory and counters. The address of each holds it as `at`.
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useViewParameter } from "../base/address";
-import { duration } from "../base/format";
+import { moment } from "../base/format";
 import { useKeys } from "../base/keys";
 import { sessionHref } from "./session_frame";
 import "./cursor.css";
@@ -80,7 +80,7 @@ export function CursorBar({
         </span>
       ) : (
         <>
-          <b className="num">At {duration(pinned)}</b>
+          <b className="num">At {moment(pinned)}</b>
           <a className="btn" href={sessionHref(session, timelineAround(pinned, around))}>
             See it on the timeline
           </a>

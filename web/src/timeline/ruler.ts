@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a ruler has its marks, and what they say: every nanosecond that tells them apart.
+// Where a ruler has its marks, and what they say: every nanosecond that tells them apart. From ten
+// minutes on they are told as on a clock.
+import { CLOCK_FROM_NS, clockTime } from "../base/format";
 import { type View, spanOf, xOf } from "./view";
 
 export interface Tick {
@@ -15,9 +17,22 @@ const UNITS: readonly [number, string, number][] = [
   [1, "ns", 0],
 ];
 
-// 1, 2 or 5 times a power of ten, and never a part of a nanosecond.
+const MINUTE = 60e9;
+const HOUR = 60 * MINUTE;
+const CLOCK_STEPS = [
+  ...[10e9, 15e9, 30e9],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12, 24].map((hours) => hours * HOUR),
+];
+
+// 1, 2 or 5 times a power of ten, and never a part of a nanosecond; above five seconds, what a clock
+// has: of minutes, hours and days.
 export function tickStep(least: number): number {
   if (least <= 1) return 1;
+  if (least > 5e9) {
+    const step = CLOCK_STEPS.find((size) => size >= least * (1 - 1e-9));
+    return step ?? 24 * HOUR * tickStep(least / (24 * HOUR));
+  }
   const power = Math.pow(10, Math.floor(Math.log10(least)));
   for (const factor of [1, 2, 5]) {
     if (power * factor >= least * (1 - 1e-9)) return power * factor;
@@ -27,6 +42,11 @@ export function tickStep(least: number): number {
 
 // "104.512 386 ms": digits in groups, as many as tell two marks apart.
 export function tickLabel(time: number, step: number, largest: number): string {
+  if (largest >= CLOCK_FROM_NS) {
+    let places = 0;
+    while (places < 9 && (step * 10 ** places) % 1e9 !== 0) ++places;
+    return clockTime(time, places);
+  }
   const [factor, unit, places] = UNITS.find(([size]) => largest >= size) ?? UNITS[3]!;
   const sign = time < 0 ? "−" : "";
   const size = Math.abs(time);

@@ -12,7 +12,7 @@ import {
 } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { count, duration, UNKNOWN } from "../base/format";
+import { count, moment, UNKNOWN } from "../base/format";
 import { useIsDark } from "../base/media";
 import {
   BINARY_STEPS,
@@ -294,9 +294,7 @@ export function Chart(props: ChartProps) {
 
   const at = cursor === null ? -1 : nearestIndex(x, cursor);
   const position = (value: number) =>
-    axis === "time"
-      ? duration(value)
-      : `${props.axisName ?? ""} ${count(Math.round(value))}`.trim();
+    axis === "time" ? moment(value) : `${props.axisName ?? ""} ${count(Math.round(value))}`.trim();
   const valueAt = (one: ChartSeries) => {
     const value = one.values[at];
     return isKnown(value) ? props.format(value) : UNKNOWN;

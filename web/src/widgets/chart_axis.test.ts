@@ -9,6 +9,8 @@ describe("labels of a time axis", () => {
     expect(timeLabels([0, 2e6], 2e6)).toEqual(["0 ms", "2 ms"]);
     expect(timeLabels([0, 60e9, 120e9], 60e9)).toEqual(["0 s", "60 s", "120 s"]);
     expect(timeLabels([0, 300e9], 300e9)).toEqual(["0 min", "5 min"]);
+    expect(timeLabels([0, 900e9, 5400e9], 900e9)).toEqual(["0:00:00", "0:15:00", "1:30:00"]);
+    expect(timeLabels([5400e9, 5400.5e9], 5e8)).toEqual(["1:30:00.0", "1:30:00.5"]);
   });
   it("have steps in ascending order, from a nanosecond to days", () => {
     expect(TIME_STEPS).toEqual([...TIME_STEPS].sort((a, b) => a - b));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes of charts: steps that people count in, and labels that are as long as they need to be.
+import { CLOCK_FROM_NS, clockTime } from "../base/format";
 
 const SECOND = 1e9;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const TIME_UNITS: [number, string][] = [
-  [HOUR, "h"],
   [MINUTE, "min"],
   [SECOND, "s"],
   [1e6, "ms"],
@@ -34,15 +34,22 @@ export const VALUE_STEPS = decimalSteps(1e-6, 1e15).flatMap((step) =>
 // Sizes in KiB and MiB have round ticks only at powers of two.
 export const BINARY_STEPS = Array.from({ length: 60 }, (_, power) => 2 ** power);
 
-// All ticks of an axis in the unit of its far end, with the decimals that the step between them needs.
+function decimalsOf(step: number, unit: number): number {
+  return Math.min(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)), 9);
+}
+
+// All ticks of an axis in the unit of its far end, or as on a clock, with the decimals that the step
+// between them needs.
 export function timeLabels(ticks: number[], step: number): string[] {
   const far = Math.max(...ticks.map(Math.abs), step);
-  // A minute and a half reads better as "90 s"; so does an hour and a half as "90 min".
-  const unit = TIME_UNITS.find(
-    ([size, name]) => far >= (name === "h" || name === "min" ? 3 * size : size),
-  );
+  if (far >= CLOCK_FROM_NS) {
+    const places = decimalsOf(step, SECOND);
+    return ticks.map((tick) => clockTime(tick, places));
+  }
+  // A minute and a half reads better as "90 s".
+  const unit = TIME_UNITS.find(([size, name]) => far >= (name === "min" ? 3 * size : size));
   const [size, name] = unit ?? ([1, "ns"] as const);
-  const decimals = Math.min(Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9)), 9);
+  const decimals = decimalsOf(step, size);
   return ticks.map((tick) => `${(tick / size).toFixed(decimals)} ${name}`);
 }
 

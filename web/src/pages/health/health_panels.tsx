@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health in figures: the six that matter, errors and events, and all readings.
 import type { Health, HealthMetric, Metric } from "../../api/types";
-import { count, duration, percent, plural, UNKNOWN } from "../../base/format";
+import { count, moment, percent, plural, UNKNOWN } from "../../base/format";
 import { currentName, formatOf, limitName, wordsOf } from "../../base/metrics";
 import { Badge, type FactProps, Facts, Panel } from "../../widgets/parts";
 import { type Column, DataTable } from "../../widgets/table";
@@ -130,7 +130,7 @@ export function EventsPanel({ session, health }: { session: string; health: Heal
         {health.events.map(({ time, name, device, code, text }, i) => (
           <li key={i}>
             <a className="num" href={sessionHref(session, timelineAround(time, AROUND_NS))}>
-              {duration(time)}
+              {moment(time)}
             </a>
             {BAD_EVENTS.has(name) ? (
               <Badge tone="bad">{name === "xid" ? `Xid ${code ?? ""}` : wordsOf(name)}</Badge>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How busy each GPU was over time, in one strip that leads to the timeline.
 import type { DeviceTime, GpuTime } from "../../api/types";
-import { duration, isUnknown, percent } from "../../base/format";
+import { duration, isUnknown, moment, percent } from "../../base/format";
 import { Panel } from "../../widgets/parts";
 import { sessionHref } from "../session_frame";
 
@@ -27,7 +27,7 @@ function Strip({ session, device }: { session: string; device: DeviceTime }) {
     <a
       className="activity-row"
       href={sessionHref(session, "timeline")}
-      title={`GPU ${device.device}: busy ${share}, from ${duration(first)} to ${duration(last)}`}
+      title={`GPU ${device.device}: busy ${share}, from ${moment(first)} to ${moment(last)}`}
     >
       <span>
         <b>GPU {device.device}</b> <span className="faint">{device.name}</span>
