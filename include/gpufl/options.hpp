@@ -71,6 +71,14 @@ struct InitOptions {
   // Of RangeProfiler: which hardware counters scopes get. Names of metrics and of presets
   // (overview, occupancy, memory, tensor, throughput), with commas between them.
   std::string range_metrics = "overview";
+  // Of PmSampling: at which interval the GPUs write hardware counters down, how many samples their
+  // buffers hold, and which counters: those of a preset (overview, tensor, memory), or metrics by
+  // their names with commas between them, in place of the preset's. All have to fit into one pass.
+  int pm_sampling_interval_us = 100;
+  int pm_sampling_max_samples = 4096;
+  std::string pm_sampling_preset = "overview";
+  std::string pm_sampling_metrics = "";
+  bool pm_sampling_scope_only = true;  // only samples in scopes of the program are kept
 
   // Deep windows: short stretches in which an engine above Trace is attached. deepWindow() opens
   // one, and so do these.

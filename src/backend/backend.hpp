@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/trace_options.hpp"
 #include "base/json.hpp"
 #include "base/status.hpp"
 #include "format/batch_sink.hpp"
@@ -99,6 +99,8 @@ class RowSink : public format::BatchSink {
   // The scope of a call by `thread` (system thread id) that began at `time_ns` (session time). Ask
   // when the call is decoded: scopes that ended long ago are forgotten.
   virtual ScopeRef scope_at(int64_t thread, int64_t time_ns) = 0;
+  // Whether any thread had a scope open then. Asked of what had happened before gather().
+  virtual bool is_scope_open(int64_t /*time_ns*/) { return false; }
   // The log's id of a stack that StackRecorder::record() gave; 0 for 0.
   virtual int64_t stack(uint32_t recorded) = 0;
   // Keeps an image, once, within the session's bound. Copies it. False: not now, offer it again.
@@ -161,71 +163,6 @@ class DeviceClock {
                                               uint64_t last) const = 0;
   // What the GPU's clock shows at a time, to some 0.1 ms a second.
   virtual std::optional<uint64_t> stamp_at(int64_t device, int64_t monotonic_ns) const = 0;
-};
-
-// What is open now and wants all that can be had. Any thread.
-struct DeepDemand {
-  std::atomic<int32_t> scopes{0};
-  std::atomic<bool> window{false};
-
-  bool is_any() const { return window.load(std::memory_order_relaxed) || has_scopes(); }
-  bool has_scopes() const { return scopes.load(std::memory_order_relaxed) > 0; }
-  // Why samples are taken now, as rows of `coverage` have it.
-  format::CoverageReason why() const {
-    if (window.load(std::memory_order_relaxed)) return format::CoverageReason::DeepWindow;
-    return has_scopes() ? format::CoverageReason::DeepScope : format::CoverageReason::Schedule;
-  }
-};
-
-// PC sampling beside the records: for a window the GPU is asked at regular intervals which
-// instruction each scheduler is at, then it is left alone for a pause.
-struct PcSamplingOptions {
-  int period_exponent =
-      0;  // a sample every 2^n cycles of a multiprocessor, 5 to 31; 0: our default
-  int64_t window_ns = 5'000'000;
-  int64_t pause_ns = 995'000'000;
-  // While there is any, windows follow one another without a pause. Null: there never is.
-  const DeepDemand* deep = nullptr;
-};
-
-// Counters by instruction in the place of the kernels' records: the vendor's library puts counting
-// code into each kernel, and delivers nothing where it makes records as well. Launches are counted.
-struct SassOptions {
-  std::vector<std::string> metrics;  // by the vendor's names, and names of presets
-};
-
-// Hardware counters of the program's scopes, in the place of the kernels' records as well: beside
-// them, what takes the kernels' times would be counted too. Launches are counted.
-struct RangeOptions {
-  std::vector<std::string> metrics;  // likewise
-  int64_t least_ns = 2'000'000'000;  // for so long, scopes that are new are waited for
-};
-
-// What a tracer records beyond kernels and copies. What it points to outlives the tracer.
-struct TraceOptions {
-  bool synchronization = true;       // waits of the host for the GPU
-  bool memory = false;               // allocations and releases
-  bool graphs = false;               // the span and the topology of graph launches
-  bool external_correlation = true;  // ids that a framework or the program pushes
-  bool queue_times = false;          // when a kernel was queued and submitted
-  bool call_records = false;         // calls and waits from the vendor's records, which costs
-                                     // the program more than our own notes of them
-  bool code = false;                 // images of the code that ran (RowSink::keep_code)
-  std::optional<PcSamplingOptions> pc_sampling{};  // none: no samples are taken
-  std::optional<SassOptions> sass{};               // none: kernels are recorded
-  std::optional<RangeOptions> ranges{};            // likewise; never both
-  StackRecorder* stacks = nullptr;                 // null: none
-  CaptureGate* gate = nullptr;                     // null: everything is wanted
-  OwnKernelListener* own_kernels = nullptr;        // set by the backend; null: nobody
-  // Set when nobody wants the tracer any more: start() then refuses as soon as it can. Null: it is
-  // wanted.
-  const std::atomic<bool>* is_unwanted = nullptr;
-  // Called when the vendor's driver has come up, possibly more than once, or is found to be up: an
-  // exit handler that is registered then runs before the driver's own.
-  void (*on_driver_up)() = nullptr;
-
-  // Counters are in the place of the kernels' records.
-  bool counts() const { return sass.has_value() || ranges.has_value(); }
 };
 
 // A part of tracing that had to be left out; the rest runs.
@@ -336,10 +273,15 @@ class Backend {
   virtual Availability ranging_available() {
     return {false, "not_supported", "this backend has no hardware counters by scope", ""};
   }
+  // Likewise, whether hardware counters over time can be had.
+  virtual Availability pm_sampling_available() {
+    return {false, "not_supported", "this backend has no hardware counters over time", ""};
+  }
   // These again, asked of every GPU: may start the vendor's runtime, so for `gpufl doctor` alone.
   virtual Availability ask_sampling() { return sampling_available(); }
   virtual Availability ask_counting() { return counting_available(); }
   virtual Availability ask_ranging() { return ranging_available(); }
+  virtual Availability ask_pm_sampling() { return pm_sampling_available(); }
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
   virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;
   // From the memory of the GPU that is current on the calling thread; waits for the copy.

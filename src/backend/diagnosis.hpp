@@ -32,9 +32,10 @@ struct Diagnosis {
   std::vector<Finding> findings;
   Availability health;  // the Monitor engine's part of the GPU
   Availability trace;
-  Availability sampling;  // what PcSampling needs beside it
-  Availability counting;  // what SassMetrics needs
-  Availability ranging;   // what RangeProfiler needs
+  Availability sampling;     // what PcSampling needs beside it
+  Availability counting;     // what SassMetrics needs
+  Availability ranging;      // what RangeProfiler needs
+  Availability pm_sampling;  // what PmSampling needs
 };
 
 // `root` stands before /proc, /dev, /usr and every folder searched: a test's own, or empty.

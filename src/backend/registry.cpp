@@ -133,6 +133,8 @@ Diagnosis diagnose(const std::string& root) {
       diagnosis.sampling = diagnosis.trace.available ? backend->ask_sampling() : diagnosis.trace;
       diagnosis.counting = diagnosis.trace.available ? backend->ask_counting() : diagnosis.trace;
       diagnosis.ranging = diagnosis.trace.available ? backend->ask_ranging() : diagnosis.trace;
+      diagnosis.pm_sampling =
+          diagnosis.trace.available ? backend->ask_pm_sampling() : diagnosis.trace;
       diagnosis.health = health;
     }
     if (vendor.probe != nullptr) vendor.probe(root, health, diagnosis.findings);

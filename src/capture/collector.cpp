@@ -259,6 +259,10 @@ backend::ScopeRef Collector::scope_at(int64_t thread, int64_t time_ns) {
   return scopes_ ? scopes_->scope_at(thread, time_ns) : backend::ScopeRef{};
 }
 
+bool Collector::is_scope_open(int64_t time_ns) {
+  return scopes_ && scopes_->is_scope_open(time_ns);
+}
+
 void Collector::make_stack_log() {
   stacks_dropped_before_ = symbols::StackTable::instance().dropped();
   stack_log_.emplace(parts_.log, parts_.session_start_ns);

@@ -29,7 +29,7 @@ std::string seconds(int64_t duration_ns) {
 }
 
 base::Status refusal_of_engine(std::string_view engine) {
-  if (takes_samples(engine) || !counting_engine(engine).empty()) return base::Status::ok();
+  if (has_deep_windows(engine)) return base::Status::ok();
   return {base::Code::Unsupported, "engine_too_low: the engine " + std::string(engine) +
                                        " has nothing to attach in a deep window"};
 }

@@ -22,6 +22,25 @@ void fall(format::Capability& note, std::string_view got, const backend::Availab
   note.hint = why.hint;
 }
 
+// Options that only some engines serve. All others are served by each but Monitor.
+struct EngineFeature {
+  std::string_view prefix;
+  bool (*is_served)(std::string_view engine);
+  std::string_view lacks;
+  std::string_view engines;
+};
+constexpr EngineFeature kEngineFeatures[] = {
+    {"pc_sampling_", takes_samples, "takes no samples", "PcSampling"},
+    {"sass_metrics", [](std::string_view engine) { return counting_engine(engine) == kSassEngine; },
+     "does not count by instruction", "SassMetrics"},
+    {"range_metrics", [](std::string_view engine) { return engine == kRangeEngine; },
+     "has no hardware counters by scope", "RangeProfiler"},
+    {"pm_sampling_", [](std::string_view engine) { return engine == kPmEngine; },
+     "has no hardware counters over time", "PmSampling"},
+    {"deep_", has_deep_windows, "has nothing to attach in a deep window",
+     "PcSampling, SassMetrics, RangeProfiler or Deep"},
+};
+
 }  // namespace
 
 std::span<const std::string_view> engine_names() {
@@ -42,7 +61,12 @@ std::string_view counting_engine(std::string_view asked) {
   return format::replaces_records(asked) ? asked : std::string_view();
 }
 
+bool has_deep_windows(std::string_view engine) {
+  return takes_samples(engine) || !counting_engine(engine).empty();
+}
+
 std::string_view base_engine(std::string_view engine) {
+  if (engine == kPmEngine) return engine;
   return takes_samples(engine) ? kSamplingEngine : kTraceEngine;
 }
 
@@ -55,6 +79,7 @@ backend::TraceOptions phase_options(const backend::TraceOptions& options, std::s
   if (engine != kSamplingEngine) its.pc_sampling.reset();
   if (engine != kSassEngine) its.sass.reset();
   if (engine != kRangeEngine) its.ranges.reset();
+  if (engine != kPmEngine) its.pm_sampling.reset();
   return its;
 }
 
@@ -78,8 +103,10 @@ format::Capability choose_engine(std::string_view asked, const EngineSupport& su
             "this version does not have that engine; it falls back to " + std::string(here),
             {}});
     }
-    if (!counting_engine(note.got).empty() && !support.counting.available) {
-      fall(note, base_engine(note.got), support.counting);
+    const bool is_counting = !counting_engine(note.got).empty() || note.got == kPmEngine;
+    if (is_counting && !support.counting.available) {
+      const std::string_view rest = note.got == kPmEngine ? kTraceEngine : base_engine(note.got);
+      fall(note, rest, support.counting);
     }
     if (takes_samples(note.got) && !support.sampling.available) {
       fall(note, kTraceEngine, support.sampling);
@@ -93,39 +120,20 @@ std::vector<format::Capability> unserved_features(std::string_view engine,
                                                   const std::vector<std::string>& features) {
   std::vector<format::Capability> notes;
   for (const std::string& feature : features) {
-    if (feature.starts_with("pc_sampling_")) {
-      if (takes_samples(engine)) continue;
+    const auto* const of_engine =
+        std::find_if(std::begin(kEngineFeatures), std::end(kEngineFeatures),
+                     [&](const EngineFeature& one) { return feature.starts_with(one.prefix); });
+    if (of_engine != std::end(kEngineFeatures)) {
+      if (of_engine->is_served(engine)) continue;
+      std::string detail = "the engine ";
+      detail.append(engine).append(" ").append(of_engine->lacks);
+      notes.push_back({feature, "on", "off", "engine_too_low", std::move(detail),
+                       std::string("choose the engine ").append(of_engine->engines)});
+    } else if (engine == kMonitorEngine) {
       notes.push_back({feature, "on", "off", "engine_too_low",
-                       "the engine " + std::string(engine) + " takes no samples",
-                       "choose the engine PcSampling"});
-      continue;
+                       "the Monitor engine records health, scopes and counters only",
+                       "choose the engine Trace or a higher one"});
     }
-    if (feature == "sass_metrics") {
-      if (counting_engine(engine) == kSassEngine) continue;
-      notes.push_back({feature, "on", "off", "engine_too_low",
-                       "the engine " + std::string(engine) + " does not count by instruction",
-                       "choose the engine SassMetrics"});
-      continue;
-    }
-    if (feature == "range_metrics") {
-      if (engine == kRangeEngine) continue;
-      notes.push_back({feature, "on", "off", "engine_too_low",
-                       "the engine " + std::string(engine) + " has no hardware counters by scope",
-                       "choose the engine RangeProfiler"});
-      continue;
-    }
-    if (feature.starts_with("deep_")) {
-      if (takes_samples(engine) || !counting_engine(engine).empty()) continue;
-      notes.push_back(
-          {feature, "on", "off", "engine_too_low",
-           "the engine " + std::string(engine) + " has nothing to attach in a deep window",
-           "choose the engine PcSampling, SassMetrics, RangeProfiler or Deep"});
-      continue;
-    }
-    if (engine != kMonitorEngine) continue;
-    notes.push_back({feature, "on", "off", "engine_too_low",
-                     "the Monitor engine records health, scopes and counters only",
-                     "choose the engine Trace or a higher one"});
   }
   return notes;
 }

@@ -15,12 +15,13 @@ namespace gpufl::capture {
 
 using format::kDeepEngine;
 using format::kMonitorEngine;
+using format::kPmEngine;
 using format::kRangeEngine;
 using format::kSamplingEngine;
 using format::kSassEngine;
 using format::kTraceEngine;
 
-// Whether tracing can be had, sampling beside it, and the engine's counters in turns with it.
+// Whether tracing can be had, sampling beside it, and the engine's counters beside it or in turns.
 struct EngineSupport {
   backend::Availability trace, sampling, counting;
 };
@@ -37,6 +38,9 @@ format::Capability choose_engine(std::string_view asked, const EngineSupport& su
 // engine of its turns has counters in the place of records; empty: none.
 bool takes_samples(std::string_view asked);
 std::string_view counting_engine(std::string_view asked);
+
+// Whether there is something of it to attach in a deep window.
+bool has_deep_windows(std::string_view engine);
 
 // Of an engine that takes turns with another one, what a phase is to be of most of the time.
 std::string_view base_engine(std::string_view engine);

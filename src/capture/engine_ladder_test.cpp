@@ -22,21 +22,20 @@ TEST(EngineLadder, WhatIsThereRuns) {
   EXPECT_EQ(choose_engine("Trace", kTraceable).got, "Trace");
   EXPECT_EQ(choose_engine("Trace", kNotSampled).got, "Trace");
   EXPECT_EQ(choose_engine("Trace", kNotSampled).reason, "");
-  for (const char* asked : {"PcSampling", "SassMetrics", "RangeProfiler", "Deep"}) {
+  for (const char* asked : {"PmSampling", "PcSampling", "SassMetrics", "RangeProfiler", "Deep"}) {
     EXPECT_EQ(choose_engine(asked, kTraceable).got, asked);
     EXPECT_EQ(choose_engine(asked, kTraceable).reason, "");
   }
 }
 
 TEST(EngineLadder, WhatIsNotHereFallsToWhatCostsLess) {
-  for (const char* asked : {"PmSampling", "RangeProfilerKernelReplay"}) {
-    const format::Capability choice = choose_engine(asked, kTraceable);
-    EXPECT_EQ(choice.got, "Trace") << asked;
-    EXPECT_EQ(choice.asked, asked);
-    EXPECT_EQ(choice.reason, "not_in_this_version");
-    EXPECT_FALSE(takes_samples(asked));
-    EXPECT_EQ(counting_engine(asked), "");
-  }
+  const char* const asked = "RangeProfilerKernelReplay";
+  const format::Capability choice = choose_engine(asked, kTraceable);
+  EXPECT_EQ(choice.got, "Trace");
+  EXPECT_EQ(choice.asked, asked);
+  EXPECT_EQ(choice.reason, "not_in_this_version");
+  EXPECT_FALSE(takes_samples(asked));
+  EXPECT_EQ(counting_engine(asked), "");
 }
 
 TEST(EngineLadder, WithoutCountersFallsToWhatIsRecordedBetweenThem) {
@@ -44,6 +43,8 @@ TEST(EngineLadder, WithoutCountersFallsToWhatIsRecordedBetweenThem) {
   EXPECT_EQ(choose_engine("SassMetrics", kNotCounted).reason, "cupti_too_old");
   EXPECT_EQ(choose_engine("RangeProfiler", kNotCounted).got, "Trace");
   EXPECT_EQ(choose_engine("RangeProfiler", kNotCounted).reason, "cupti_too_old");
+  EXPECT_EQ(choose_engine("PmSampling", kNotCounted).got, "Trace");
+  EXPECT_EQ(choose_engine("PmSampling", kNotCounted).reason, "cupti_too_old");
   EXPECT_EQ(choose_engine("Deep", kNotCounted).got, "PcSampling");
   EXPECT_EQ(choose_engine("Deep", kNotCounted).detail, "no SASS metrics");
   EXPECT_EQ(choose_engine("PcSampling", kNotCounted).got, "PcSampling");
@@ -54,12 +55,17 @@ TEST(EngineLadder, APhaseHasTheOptionsOfItsEngineAlone) {
   options.pc_sampling.emplace();
   options.sass.emplace();
   options.ranges.emplace();
+  options.pm_sampling.emplace();
   const auto of = [&](std::string_view engine) { return phase_options(options, engine); };
   EXPECT_TRUE(of("PcSampling").pc_sampling && !of("PcSampling").sass);
   EXPECT_TRUE(of("SassMetrics").sass && !of("SassMetrics").pc_sampling);
   EXPECT_TRUE(of("RangeProfiler").ranges && !of("RangeProfiler").sass);
   EXPECT_FALSE(of("SassMetrics").ranges || of("PcSampling").ranges);
   EXPECT_FALSE(of("Trace").counts() || of("Trace").pc_sampling);
+  EXPECT_TRUE(of("PmSampling").pm_sampling && !of("PmSampling").counts());
+  EXPECT_FALSE(of("Trace").has_engine() || of("RangeProfiler").pm_sampling);
+  EXPECT_EQ(base_engine("PmSampling"), "PmSampling") << "beside the records, all the time";
+  EXPECT_EQ(first_engine("PmSampling"), "PmSampling");
   EXPECT_EQ(base_engine("RangeProfiler"), "Trace");
   EXPECT_EQ(first_engine("RangeProfiler"), "RangeProfiler");
   EXPECT_EQ(first_engine("Deep"), "PcSampling");
@@ -114,6 +120,12 @@ TEST(EngineLadder, FeaturesAskedForByHandAreNoted) {
   EXPECT_EQ(unserved_features("RangeProfiler", {"sass_metrics"}).size(), 1u);
   EXPECT_EQ(unserved_features("SassMetrics", {"range_metrics"}).size(), 1u);
   EXPECT_TRUE(unserved_features("RangeProfiler", {"range_metrics", "deep_when"}).empty());
+  EXPECT_TRUE(unserved_features("PmSampling", {"pm_sampling_metrics"}).empty());
+  EXPECT_EQ(unserved_features("PmSampling", {"deep_when", "range_metrics"}).size(), 2u);
+  const auto over_time = unserved_features("Trace", {"pm_sampling_interval_us"});
+  ASSERT_EQ(over_time.size(), 1u);
+  EXPECT_EQ(over_time[0].detail, "the engine Trace has no hardware counters over time");
+  EXPECT_EQ(over_time[0].hint, "choose the engine PmSampling");
   EXPECT_TRUE(unserved_features("Deep", {"sass_metrics", "pc_sampling_period"}).empty());
 }
 

@@ -204,6 +204,10 @@ OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions&
     opened.support.counting = backend.ranging_available();
     if (!opened.support.counting.available) possible.ranges.reset();
   }
+  if (options.pm_sampling) {
+    opened.support.counting = backend.pm_sampling_available();
+    if (!opened.support.counting.available) possible.pm_sampling.reset();
+  }
   auto tracer = backend.make_tracer(possible);
   if (!tracer) {
     trace = {false, base::to_string(tracer.status().code()), tracer.status().message(), {}};
@@ -215,6 +219,7 @@ OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions&
   if (possible.pc_sampling) opened.engine = kSamplingEngine;
   if (possible.sass) opened.engine = kSassEngine;
   if (possible.ranges) opened.engine = kRangeEngine;
+  if (possible.pm_sampling) opened.engine = kPmEngine;
   return opened;
 }
 

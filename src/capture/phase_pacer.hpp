@@ -72,7 +72,7 @@ class PhasePacer {
   };
   // Whether a session like that needs one at all.
   static bool is_needed(double budget, std::string_view engine) {
-    return budget > 0 || takes_samples(engine) || !counting_engine(engine).empty();
+    return budget > 0 || has_deep_windows(engine);
   }
 
   explicit PhasePacer(const Parts& parts);

@@ -44,6 +44,8 @@ class ScopeCollector {
   backend::ScopeRef scope_at(int64_t thread, int64_t time_ns) {
     return history_ ? history_->at(thread, time_ns) : backend::ScopeRef{};
   }
+  // As backend::RowSink::is_scope_open().
+  bool is_scope_open(int64_t time_ns) { return history_ && history_->is_any_open(time_ns); }
 
   // The name of a scope that is open now; empty: it is not.
   std::string_view name_of_open(int64_t id) const;

@@ -109,6 +109,21 @@ TEST_F(ScopeHistoryTest, AThreadWithoutScopeInheritsFromTheOnlyOneThatHasOne) {
   EXPECT_EQ(history_.unknown(), 0u);
 }
 
+TEST_F(ScopeHistoryTest, AnyScopeIsOpenWhileOneThreadHasOne) {
+  auto& one = history_.enter(1);
+  auto& two = history_.enter(2);
+  history_.change(one, 10, 0, 100);
+  history_.change(two, 15, 0, 200);
+  history_.change(one, 20, 100, 0);
+  history_.change(two, 30, 200, 0);
+  history_.settle(40);
+  for (const auto& [time_ns, is_open] : std::map<int64_t, bool>{
+           {9, false}, {10, true}, {15, true}, {20, true}, {29, true}, {30, false}}) {
+    EXPECT_EQ(history_.is_any_open(time_ns), is_open) << time_ns;
+  }
+  EXPECT_EQ(history_.unknown(), 0u);
+}
+
 TEST_F(ScopeHistoryTest, ThreadsAreReadOneAfterTheOther) {
   auto& one = history_.enter(1);
   auto& two = history_.enter(2);

@@ -69,6 +69,7 @@ Availability availability_of(std::string_view name, const backend::Diagnosis& di
   if (name == format::kSamplingEngine) return diagnosis.sampling;
   if (name == format::kSassEngine) return diagnosis.counting;
   if (name == format::kRangeEngine) return diagnosis.ranging;
+  if (name == format::kPmEngine) return diagnosis.pm_sampling;
   if (name == format::kDeepEngine) {
     return diagnosis.sampling.available ? diagnosis.counting : diagnosis.sampling;
   }

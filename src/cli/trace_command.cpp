@@ -287,9 +287,7 @@ base::Result<int> trace(TraceOptions options) {
   if (options.engine.empty())
     options.engine = client::to_string(inherited.options.profiling_engine);
   options.warnings = std::move(inherited.warnings);
-  const bool has_deeper =
-      capture::takes_samples(options.engine) || !capture::counting_engine(options.engine).empty();
-  if (options.has_deep_windows() && !has_deeper) {
+  if (options.has_deep_windows() && !capture::has_deep_windows(options.engine)) {
     return base::Status(base::Code::InvalidArgument,
                         "the engine " + options.engine +
                             " has nothing to attach in a deep window; use --engine with "

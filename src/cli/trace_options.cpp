@@ -79,6 +79,12 @@ std::vector<std::string> TraceOptions::environment(const std::vector<std::string
   ours["GPUFL_RUN_ID"] = run_id;
   ours["GPUFL_LOG_PATH"] = output.string();
   ours["GPUFL_ENABLE_CONTROL"] = "1";
+  // Who runs any program has no scopes in it to choose by.
+  const auto is_scope_only = [](const std::string& variable) {
+    return variable.starts_with("GPUFL_PM_SAMPLING_SCOPE_ONLY=");
+  };
+  const bool is_chosen = std::any_of(inherited.begin(), inherited.end(), is_scope_only);
+  if (engine == capture::kPmEngine && !is_chosen) ours["GPUFL_PM_SAMPLING_SCOPE_ONLY"] = "0";
   // Of a program that has options of its own for its own sessions.
   ours["GPUFL_OVERRIDE"] = "1";
   client::LaunchRequest request;
@@ -152,8 +158,10 @@ void add_trace_options(Command command, TraceOptions& options) {
       command
           .add_option(
               "-e,--engine", options.engine,
-              "How much to record: Monitor, Trace or PcSampling; other engines fall back to one of "
-              "these")
+              "How much to record. From the cheapest to the costliest: Monitor, Trace, PmSampling, "
+              "PcSampling, RangeProfiler, SassMetrics, Deep. If one is not available, a cheaper "
+              "one "
+              "records, and the session says so")
           .type_name("ENGINE")
           .choices_in_any_case(engine_names())
           .default_text("GPUFL_PROFILING_ENGINE, or Trace");

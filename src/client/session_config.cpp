@@ -74,13 +74,25 @@ std::vector<std::string> names_in(std::string_view list) {
   return names;
 }
 
+backend::PmSamplingOptions pm_sampling_options(const InitOptions& options) {
+  backend::PmSamplingOptions sampling;
+  sampling.metrics = names_in(options.pm_sampling_metrics);
+  if (sampling.metrics.empty()) sampling.metrics = names_in(options.pm_sampling_preset);
+  sampling.interval_ns = int64_t{options.pm_sampling_interval_us} * 1000;
+  sampling.max_samples = static_cast<uint32_t>(options.pm_sampling_max_samples);
+  sampling.scope_only = options.pm_sampling_scope_only;
+  return sampling;
+}
+
 // Options that someone turned on by hand: an engine that cannot serve one says so.
 std::vector<std::string> wanted_features(const InitOptions& options) {
   std::vector<std::string> names;
   for (const char* name :
        {"enable_stack_trace", "enable_memory_tracking", "enable_cuda_graphs_tracking",
         "enable_queue_times", "pc_sampling_period", "pc_sampling_window_ms", "pc_sampling_pause_ms",
-        "sass_metrics", "range_metrics", "deep_window_only", "deep_after_ms", "deep_when"}) {
+        "sass_metrics", "range_metrics", "pm_sampling_interval_us", "pm_sampling_max_samples",
+        "pm_sampling_preset", "pm_sampling_metrics", "deep_window_only", "deep_after_ms",
+        "deep_when"}) {
     if (!find_field(name)->is_default(options)) names.emplace_back(name);
   }
   return names;
@@ -127,6 +139,7 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   if (counting == capture::kRangeEngine) {
     config.trace.ranges.emplace().metrics = names_in(options.range_metrics);
   }
+  if (config.engine == capture::kPmEngine) config.trace.pm_sampling = pm_sampling_options(options);
   config.log = log_options(options);
   config.features = wanted_features(options);
   for (const OptionWarning& warning : resolved.warnings) {

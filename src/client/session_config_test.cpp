@@ -113,6 +113,34 @@ TEST(SessionConfig, CountersAreNamedWithCommasBetweenThem) {
   EXPECT_EQ(configured(options).features, (Names{"sass_metrics", "range_metrics"}));
 }
 
+TEST(SessionConfig, CountersOverTimeAreThoseOfAPresetOrAreNamed) {
+  using Names = std::vector<std::string>;
+  InitOptions options;
+  EXPECT_FALSE(configured(options).trace.pm_sampling);
+  options.profiling_engine = ProfilingEngine::PmSampling;
+  const backend::PmSamplingOptions defaults = *configured(options).trace.pm_sampling;
+  EXPECT_EQ(defaults.metrics, Names{"overview"});
+  EXPECT_EQ(defaults.interval_ns, 100'000);
+  EXPECT_EQ(defaults.max_samples, 4096u);
+  EXPECT_TRUE(defaults.scope_only);
+  EXPECT_FALSE(configured(options).trace.code);
+  options.pm_sampling_preset = "memory";
+  options.pm_sampling_interval_us = 250;
+  options.pm_sampling_max_samples = 128;
+  options.pm_sampling_scope_only = false;
+  EXPECT_EQ(configured(options).trace.pm_sampling->metrics, Names{"memory"});
+  options.pm_sampling_metrics = "a.sum, b.sum";
+  const backend::PmSamplingOptions chosen = *configured(options).trace.pm_sampling;
+  EXPECT_EQ(chosen.metrics, (Names{"a.sum", "b.sum"})) << "in place of the preset's";
+  EXPECT_EQ(chosen.interval_ns, 250'000);
+  EXPECT_EQ(chosen.max_samples, 128u);
+  EXPECT_FALSE(chosen.scope_only);
+  options.profiling_engine = ProfilingEngine::Trace;
+  EXPECT_EQ(configured(options).features,
+            (Names{"pm_sampling_interval_us", "pm_sampling_max_samples", "pm_sampling_preset",
+                   "pm_sampling_metrics"}));
+}
+
 TEST(SessionConfig, ABudgetIsAShareAndSamplesMoreClosely) {
   InitOptions options;
   options.profiling_engine = ProfilingEngine::PcSampling;

@@ -13,6 +13,7 @@ inline constexpr std::string_view kTraceEngine = "Trace";
 inline constexpr std::string_view kSamplingEngine = "PcSampling";
 inline constexpr std::string_view kSassEngine = "SassMetrics";
 inline constexpr std::string_view kRangeEngine = "RangeProfiler";
+inline constexpr std::string_view kPmEngine = "PmSampling";
 inline constexpr std::string_view kDeepEngine = "Deep";  // PcSampling and SassMetrics in turns
 
 struct Engine {
@@ -26,7 +27,7 @@ inline constexpr std::array kEngines = {
     Engine{kMonitorEngine, 0, true},  Engine{kTraceEngine, 1, true},
     Engine{kSamplingEngine, 3, true}, Engine{kSassEngine, 6, true},
     Engine{kRangeEngine, 4, true},    Engine{kDeepEngine, 7, true},
-    Engine{"PmSampling", 2},          Engine{"RangeProfilerKernelReplay", 5},
+    Engine{kPmEngine, 2, true},       Engine{"RangeProfilerKernelReplay", 5},
 };
 
 // While it is attached its counters are in the place of the kernels' records.

@@ -81,6 +81,9 @@ void for_each_engine_sum(L& ledger, Visit visit) {
   visit("sass_values_dropped", ledger.sass_values_dropped);
   visit("ranges", ledger.ranges);
   visit("ranges_skipped", ledger.ranges_skipped);
+  visit("pm_samples", ledger.pm_samples);
+  visit("pm_samples_dropped", ledger.pm_samples_dropped);
+  visit("pm_buffers_full", ledger.pm_buffers_full);
   visit("launches_held", ledger.launches_held);
   visit("launches_held_ns", ledger.launches_held_ns);
   visit("modules_kept", ledger.modules_kept);
@@ -208,6 +211,8 @@ std::map<std::string, uint64_t> Ledger::losses() const {
   losses["pc_samples_dropped"] = pc_samples_dropped.value_or(0);
   losses["sampling_buffers_full"] = sampling_buffers_full.value_or(0);
   losses["sass_values_dropped"] = sass_values_dropped.value_or(0);
+  losses["pm_samples_dropped"] = pm_samples_dropped.value_or(0);
+  losses["pm_buffers_full"] = pm_buffers_full.value_or(0);
   losses["modules_over_cap"] = modules_over_cap.value_or(0);
   losses["warp_records_dropped"] = warp_records_dropped.value_or(0);
   losses[kTruncatedTrace] = uncounted.contains(kTruncatedTrace) ? 1 : 0;
@@ -237,6 +242,8 @@ Completeness Ledger::completeness_of_trace() const {
   rest.pc_samples_dropped.reset();
   rest.sampling_buffers_full.reset();
   rest.sass_values_dropped.reset();
+  rest.pm_samples_dropped.reset();
+  rest.pm_buffers_full.reset();
   rest.modules_over_cap.reset();
   rest.uncounted.erase(kFullWarpLanes);
   return rest.completeness();

@@ -98,6 +98,11 @@ struct Ledger {
   // Counters by scope: ranges that were measured, and those that could not be.
   std::optional<uint64_t> ranges;
   std::optional<uint64_t> ranges_skipped;
+  // Counters over time: samples that were kept and those that were lost, and the times when the
+  // GPU's buffer was found full, which brought nothing.
+  std::optional<uint64_t> pm_samples;
+  std::optional<uint64_t> pm_samples_dropped;
+  std::optional<uint64_t> pm_buffers_full;
   std::optional<uint64_t> launches_held;
   std::optional<uint64_t> launches_held_ns;
   std::optional<uint64_t> longest_hold_ns;

@@ -121,16 +121,16 @@ class Merged(PassesTest):
         self.assertRegex(text, r"(?m)^ +other_kernel +0 +\? +1$")
 
     def test_an_engine_that_this_version_lacks_is_named(self):
-        ended = self.passes("trace+pmsampling", 'exec "$P" cuda launch:5')
+        ended = self.passes("trace+rangeprofilerkernelreplay", 'exec "$P" cuda launch:5')
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertIn("--passes PmSampling: this version does not have that engine", ended.stderr)
+        self.assertIn("--passes RangeProfilerKernelReplay: this version does not have", ended.stderr)
         passes = self.report()["passes"]
         self.assertEqual(passes["times"], 1)
         self.assertEqual([(one["asked"], one["got"]) for one in passes["list"]],
-                         [("Trace", "Trace"), ("PmSampling", "Trace")])  # fmt: skip
+                         [("Trace", "Trace"), ("RangeProfilerKernelReplay", "Trace")])  # fmt: skip
         self.assertEqual(passes["stalls"]["unknown"], "no pass was to record stalls")
         text = self.text("--full")
-        self.assertRegex(text, r"(?m)^ +2 +PmSampling, ran as Trace +nothing ")
+        self.assertRegex(text, r"(?m)^ +2 +RangeProfilerKernelReplay, ran as Trace +nothing ")
         self.assertIn("MISMATCHES BETWEEN PASSES: none\n", text)
 
     def test_every_process_is_merged_with_itself(self):

@@ -65,14 +65,13 @@ class Recorded(TraceTest):
             self.assertEqual(len(rows(self.session(), "kernel")), kernels)
 
     def test_an_engine_that_this_version_has_not_falls_and_is_told(self):
-        ended = self.trace("cuda", "launch:5", options=["--engine", "PmSampling"])
+        engine = "RangeProfilerKernelReplay"
+        ended = self.trace("cuda", "launch:5", options=["--engine", engine])
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        told = "--engine PmSampling: this version does not have that engine; it falls back to Trace"
+        told = f"--engine {engine}: this version does not have that engine; it falls back to Trace"
         self.assertIn(told, ended.stderr)
         self.assertEqual(self.kernels(), 5)
-        (note,) = [
-            row for row in rows(self.session(), "capability") if row["asked"] == "PmSampling"
-        ]
+        (note,) = [row for row in rows(self.session(), "capability") if row["asked"] == engine]
         self.assertEqual((note["got"], note["reason"]), ("Trace", "not_in_this_version"))
 
     def test_options_that_cannot_be_used_are_told_at_once_and_by_the_report(self):

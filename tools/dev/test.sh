@@ -7,7 +7,7 @@ readonly fuzz_seconds=30
 # What runs on several threads: all that the thread sanitizer builds.
 readonly threaded_tests=(base_test format_log_test capture_test control_server_test http_client_test net_test server_test
   store_test hosting_test nvtx_test stack_table_test tracer_lifecycle_test other_tools_test cupti_tracer_test
-  cuda_start_test cupti_parts_test code_session_test backend_test pc_sampling_test range_profiling_test
+  cuda_start_test cupti_parts_test code_session_test backend_test pc_sampling_test pm_sampling_test range_profiling_test
   piece_reader_test)
 passed=0
 failed=0

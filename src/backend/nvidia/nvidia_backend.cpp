@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/nvidia_backend.hpp"
 
-#include <functional>
-
 #include "backend/nvidia/nvidia_probe.hpp"
 #include "backend/nvidia/nvml/nvml_api.hpp"
 #include "backend/nvidia/nvml/nvml_health.hpp"
@@ -45,52 +43,20 @@ class NvidiaBackend : public Backend {
 #endif
   }
 
-  Availability sampling_available() override {
 #ifdef GPUFL_HAS_CUPTI
-    if (cupti_ && !cupti_->api().can_sample()) {
-      return {false, "cupti_too_old", cupti_->description() + " has no PC sampling",
-              "use the CUPTI of CUDA 12.0 or newer"};
-    }
-    return counter_access("");
+  Availability sampling_available() override { return part_available(kPcSampling); }
+  Availability counting_available() override { return part_available(kSassMetrics); }
+  Availability ranging_available() override { return part_available(kRangeProfiler); }
+  Availability pm_sampling_available() override { return part_available(kPmSampling); }
+  Availability ask_sampling() override { return ask_every_gpu(kPcSampling); }
+  Availability ask_counting() override { return ask_every_gpu(kSassMetrics); }
+  Availability ask_ranging() override { return ask_every_gpu(kRangeProfiler); }
+  Availability ask_pm_sampling() override { return ask_every_gpu(kPmSampling); }
 #else
-    return trace_available();
-#endif
-  }
-
-  Availability counting_available() override {
-#ifdef GPUFL_HAS_CUPTI
-    if (cupti_ && !cupti_->api().can_count()) {
-      return {false, "cupti_too_old", cupti_->description() + " has no SASS metrics",
-              "use the CUPTI of CUDA 12.2 or newer"};
-    }
-    return counter_access("");
-#else
-    return trace_available();
-#endif
-  }
-
-  Availability ranging_available() override {
-#ifdef GPUFL_HAS_CUPTI
-    if (cupti_ && !cupti_->api().can_range()) {
-      return {false, "cupti_too_old", cupti_->description() + " has no range profiler",
-              "use the CUPTI of CUDA 12.6 or newer"};
-    }
-    return counter_access("");
-#else
-    return trace_available();
-#endif
-  }
-
-#ifdef GPUFL_HAS_CUPTI
-  Availability ask_sampling() override {
-    return ask_every_gpu([this] { return sampling_available(); });
-  }
-  Availability ask_counting() override {
-    return ask_every_gpu([this] { return counting_available(); });
-  }
-  Availability ask_ranging() override {
-    return ask_every_gpu([this] { return ranging_available(); });
-  }
+  Availability sampling_available() override { return trace_available(); }
+  Availability counting_available() override { return trace_available(); }
+  Availability ranging_available() override { return trace_available(); }
+  Availability pm_sampling_available() override { return trace_available(); }
 #endif
 
   base::Result<std::unique_ptr<HealthSource>> make_health_source() override {
@@ -108,7 +74,8 @@ class NvidiaBackend : public Backend {
     if (!why.available) return base::Status(base::Code::Unavailable, why.detail);
 #ifdef GPUFL_HAS_CUPTI
     TraceOptions with_clock = options;
-    with_clock.own_kernels = &globaltimer();
+    with_clock.own_kernels = globaltimer().get();
+    with_clock.device_clock = globaltimer();
     return make_cupti_tracer(cupti_, with_clock, session_devices());
 #else
     return base::Status(base::Code::Unsupported, why.detail);
@@ -116,7 +83,7 @@ class NvidiaBackend : public Backend {
   }
 
 #ifdef GPUFL_HAS_CUPTI
-  DeviceClock* device_clock() override { return &globaltimer(); }
+  DeviceClock* device_clock() override { return globaltimer().get(); }
   base::Status copy_from_device(const void* from, void* to, size_t bytes) override {
     return copy_from_current_gpu(from, to, bytes);
   }
@@ -144,8 +111,15 @@ class NvidiaBackend : public Backend {
   }
 
 #ifdef GPUFL_HAS_CUPTI
-  Availability ask_every_gpu(const std::function<Availability()>& available) {
-    Availability known = available();
+  Availability part_available(const CuptiPart& part) {
+    if (cupti_) {
+      if (Availability has = cupti_->has(part); !has.available) return has;
+    }
+    return counter_access("");
+  }
+
+  Availability ask_every_gpu(const CuptiPart& part) {
+    Availability known = part_available(part);
     if (!known.available) return known;
     const int gpus = start_cuda();
     if (gpus == 0) {
@@ -154,7 +128,7 @@ class NvidiaBackend : public Backend {
     }
     // Opened only now, where it waited for CUDA.
     if (!trace_available().available) return trace_available();
-    if (known = available(); !known.available) return known;
+    if (known = part_available(part); !known.available) return known;
     const CudaDriver driver;
     const SessionDevices devices = session_devices();
     DeviceNumbers numbers(driver, devices);
@@ -181,13 +155,13 @@ class NvidiaBackend : public Backend {
     return devices;
   }
 
-  GlobaltimerClock& globaltimer() {
-    if (!globaltimer_) globaltimer_ = std::make_unique<GlobaltimerClock>(session_devices());
-    return *globaltimer_;
+  const std::shared_ptr<GlobaltimerClock>& globaltimer() {
+    if (!globaltimer_) globaltimer_ = std::make_shared<GlobaltimerClock>(session_devices());
+    return globaltimer_;
   }
 
   std::shared_ptr<CuptiLibrary> cupti_;
-  std::unique_ptr<GlobaltimerClock> globaltimer_;
+  std::shared_ptr<GlobaltimerClock> globaltimer_;
 #endif
   bool asked_ = false;
   Availability health_;

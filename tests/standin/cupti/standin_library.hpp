@@ -58,7 +58,10 @@ struct Library {
   uint64_t unrecorded_kernels = 0;  // that ran while there were no records of kernels
   uint64_t recorded_kernels = 0;    // and while there were
   std::atomic<bool> is_profiler_initialized{false};
-  std::string other_tool;  // that has subscribed; empty: none
+  // The hardware serves one of the two at a time.
+  std::atomic<uint32_t> pc_sampled{0};  // contexts
+  std::atomic<uint32_t> pm_sampled{0};  // GPUs
+  std::string other_tool;               // that has subscribed; empty: none
 
   CUpti_CallbackFunc callback = nullptr;
   void* callback_data = nullptr;
@@ -75,6 +78,12 @@ inline Library& library() {
 inline CUptiResult failure(Library& lib, std::string_view function) {
   const auto found = lib.failures.find(function);
   return found != lib.failures.end() ? found->second : CUPTI_SUCCESS;
+}
+
+// Tenths of kernels as the hardware counts them: what takes their times is counted with them.
+inline uint64_t tenths_of_kernels() {
+  const std::lock_guard lock(library().mutex);
+  return 10 * library().unrecorded_kernels + 18 * library().recorded_kernels;
 }
 
 #define STANDIN_MAY_FAIL(function)       \

@@ -69,12 +69,6 @@ uint32_t passes_of(const std::vector<std::string>& names) {
   return passes + (singles + ranging().together - 1) / ranging().together;
 }
 
-// The code that takes their times is counted with them.
-uint64_t tenths_of_kernels() {
-  const std::lock_guard lock(library().mutex);
-  return 10 * library().unrecorded_kernels + 18 * library().recorded_kernels;
-}
-
 std::unique_lock<std::mutex> begin_call(const char* function) {
   Ranging& state = ranging();
   std::unique_lock lock(state.mutex);
@@ -147,7 +141,7 @@ cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* parameters) {
   STANDIN_RANGING_CALL(cuptiProfilerHostInitialize);
   if (!library().is_profiler_initialized) return CUPTI_ERROR_NOT_INITIALIZED;
   if (std::strcmp(parameters->pChipName, "GH100") != 0 ||
-      parameters->profilerType != CUPTI_PROFILER_TYPE_RANGE_PROFILER) {
+      parameters->profilerType >= CUPTI_PROFILER_TYPE_PROFILER_INVALID) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   parameters->pHostObject = new CUpti_Profiler_Host_Object;
@@ -206,11 +200,14 @@ cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params* param
   return CUPTI_SUCCESS;
 }
 
+// An image of counters begins with how many kernels ran in each range, or sample.
 STANDIN_EXPORT CUptiResult
 cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* parameters) {
   STANDIN_RANGING_CALL(cuptiProfilerHostEvaluateToGpuValues);
   double kernels = 0;
-  std::memcpy(&kernels, parameters->pCounterDataImage, sizeof kernels);
+  const uint8_t* const place =
+      parameters->pCounterDataImage + parameters->rangeIndex * sizeof kernels;
+  std::memcpy(&kernels, place, sizeof kernels);
   for (size_t i = 0; i < parameters->numMetrics; ++i) {
     const Metric* const metric = find(parameters->ppMetricNames[i]);
     if (metric == nullptr) return CUPTI_ERROR_INVALID_METRIC_NAME;

@@ -108,6 +108,7 @@ void reset() {
   state.reads = 0;
   state.are_rows_late = false;
   library().disturbed = 0;
+  library().pc_sampled = 0;
   state.is_full = false;
   library().is_profiler_initialized = false;
   state.hanging.clear();
@@ -210,6 +211,7 @@ void write_late() {
 void forget_contexts() {
   const std::lock_guard lock(sampling().mutex);
   sampling().contexts.clear();
+  library().pc_sampled = 0;
 }
 
 void launch(void (*inside)(void*), void* data) {
@@ -298,8 +300,10 @@ STANDIN_EXPORT CUptiResult cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams* p
     STANDIN_MAY_FAIL(cuptiPCSamplingEnable);
   }
   const auto lock = begin_call("cuptiPCSamplingEnable");
+  if (library().pm_sampled != 0) return CUPTI_ERROR_HARDWARE_BUSY;
   const bool is_new = sampling().contexts.try_emplace(parameters->ctx).second;
   if (!is_new) return CUPTI_ERROR_INVALID_OPERATION;
+  ++library().pc_sampled;
   return CUPTI_SUCCESS;
 }
 
@@ -307,6 +311,7 @@ STANDIN_EXPORT CUptiResult cuptiPCSamplingDisable(CUpti_PCSamplingDisableParams*
   STANDIN_SAMPLING_CALL(cuptiPCSamplingDisable);
   if (found == sampling().contexts.end()) return CUPTI_ERROR_INVALID_OPERATION;
   sampling().contexts.erase(found);
+  --library().pc_sampled;
   return CUPTI_SUCCESS;
 }
 

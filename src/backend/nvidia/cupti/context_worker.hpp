@@ -85,7 +85,8 @@ class ContextWorker {
   virtual const char* hang_reason() const = 0;  // a word of Availability
   // A call that takes longer does not come back.
   virtual int64_t patience_ns() const { return 2'000'000'000; }
-  // The collector's thread.
+  // The collector's thread. What drain() brings to the log is what was there at gather().
+  virtual void gather() {}
   virtual void drain(DeviceNumbers& devices, RowSink& sink) = 0;
   virtual void account(format::Ledger& ledger) const = 0;
   virtual void report(TraceStatus& status) const = 0;
@@ -206,6 +207,7 @@ class ContextEngine : public ContextListener {
   ContextEngine(const ContextEngine&) = delete;
   ContextEngine& operator=(const ContextEngine&) = delete;
 
+  const char* name() const { return worker_->name(); }
   std::string_view engine() const { return worker_->engine(); }
   // The gate is shut, and records are on where there are any: attaches the contexts in use and
   // opens the gate. Returns when that is done, or has failed, or hangs.
@@ -220,8 +222,12 @@ class ContextEngine : public ContextListener {
   // Nothing is attached from now on. Waits for calls under way, at most some seconds.
   void end() { worker_->end(); }
 
-  // The collector's thread. watch(): ends the engine where a call of CUPTI's does not come back.
-  void watch() { worker_->watch(); }
+  // The collector's thread, as the tracer's. gather() also ends the engine where a call of CUPTI's
+  // does not come back.
+  void gather() {
+    worker_->watch();
+    worker_->gather();
+  }
   void drain(DeviceNumbers& devices, RowSink& sink) { worker_->drain(devices, sink); }
   void account(format::Ledger& ledger) const { worker_->account(ledger); }
 

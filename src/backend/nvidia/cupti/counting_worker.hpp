@@ -4,7 +4,7 @@
 #include "backend/nvidia/cupti/context_worker.hpp"
 #include "backend/nvidia/cupti/sampling_support.hpp"
 
-// What engines have in common that count in the place of the kernels' records.
+// What engines of counters have in common.
 namespace gpufl::backend {
 
 class CountingWorker : public ContextWorker {

@@ -76,7 +76,15 @@ bool CuptiApi::can_count() const {
 
 bool CuptiApi::can_range() const {
   bool is_whole = true;
+  GPUFL_CUPTI_HOST(GPUFL_CUPTI_IS_THERE)
   GPUFL_CUPTI_RANGES(GPUFL_CUPTI_IS_THERE)
+  return is_whole;
+}
+
+bool CuptiApi::can_sample_pm() const {
+  bool is_whole = cuptiProfilerInitialize != nullptr;
+  GPUFL_CUPTI_HOST(GPUFL_CUPTI_IS_THERE)
+  GPUFL_CUPTI_PM_SAMPLING(GPUFL_CUPTI_IS_THERE)
   return is_whole;
 }
 #undef GPUFL_CUPTI_IS_THERE
@@ -138,7 +146,9 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
 #define GPUFL_CUPTI_LOAD_IF_THERE(name) cupti->library_.load(#name, cupti->api_.name);
   GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_LOAD_IF_THERE)
   GPUFL_CUPTI_COUNTING(GPUFL_CUPTI_LOAD_IF_THERE)
+  GPUFL_CUPTI_HOST(GPUFL_CUPTI_LOAD_IF_THERE)
   GPUFL_CUPTI_RANGES(GPUFL_CUPTI_LOAD_IF_THERE)
+  GPUFL_CUPTI_PM_SAMPLING(GPUFL_CUPTI_LOAD_IF_THERE)
 #undef GPUFL_CUPTI_LOAD_IF_THERE
   cupti->library_.load("cuptiActivityEnableRuntimeApi", cupti->api_.cuptiActivityEnableRuntimeApi);
   cupti->library_.load("cuptiActivityEnableDriverApi", cupti->api_.cuptiActivityEnableDriverApi);
@@ -155,6 +165,12 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
   }
   why = {true, "", cupti->description(), ""};
   return cupti;
+}
+
+Availability CuptiLibrary::has(const CuptiPart& part) const {
+  if ((api_.*part.is_there)()) return {true, "", "", ""};
+  return {false, "cupti_too_old", description() + " has no " + part.name,
+          std::string("use the CUPTI of CUDA ") + part.since + " or newer"};
 }
 
 std::string CuptiLibrary::description() const {

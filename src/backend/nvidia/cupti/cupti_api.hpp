@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 #include <cupti_pcsampling.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -66,8 +67,8 @@ namespace gpufl::backend {
   X(cuptiSassMetricsGetDataProperties) \
   X(cuptiSassMetricsFlushData)
 
-// Hardware counters of ranges (12.6): likewise.
-#define GPUFL_CUPTI_RANGES(X)             \
+// What plans and evaluates hardware counters (12.6): likewise.
+#define GPUFL_CUPTI_HOST(X)               \
   X(cuptiDeviceGetChipName)               \
   X(cuptiProfilerHostInitialize)          \
   X(cuptiProfilerHostDeinitialize)        \
@@ -76,7 +77,10 @@ namespace gpufl::backend {
   X(cuptiProfilerHostGetConfigImageSize)  \
   X(cuptiProfilerHostGetConfigImage)      \
   X(cuptiProfilerHostGetNumOfPasses)      \
-  X(cuptiProfilerHostEvaluateToGpuValues) \
+  X(cuptiProfilerHostEvaluateToGpuValues)
+
+// Hardware counters of ranges (12.6): likewise.
+#define GPUFL_CUPTI_RANGES(X)             \
   X(cuptiRangeProfilerEnable)             \
   X(cuptiRangeProfilerDisable)            \
   X(cuptiRangeProfilerSetConfig)          \
@@ -87,6 +91,20 @@ namespace gpufl::backend {
   X(cuptiRangeProfilerDecodeData)         \
   X(cuptiRangeProfilerGetCounterDataSize) \
   X(cuptiRangeProfilerCounterDataImageInitialize)
+
+// Hardware counters over time (12.6): likewise.
+#define GPUFL_CUPTI_PM_SAMPLING(X)             \
+  X(cuptiPmSamplingGetCounterAvailability)     \
+  X(cuptiPmSamplingEnable)                     \
+  X(cuptiPmSamplingDisable)                    \
+  X(cuptiPmSamplingSetConfig)                  \
+  X(cuptiPmSamplingStart)                      \
+  X(cuptiPmSamplingStop)                       \
+  X(cuptiPmSamplingDecodeData)                 \
+  X(cuptiPmSamplingGetCounterDataSize)         \
+  X(cuptiPmSamplingCounterDataImageInitialize) \
+  X(cuptiPmSamplingGetCounterDataInfo)         \
+  X(cuptiPmSamplingCounterDataGetSampleInfo)
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are NVIDIA's.
 #if CUPTI_API_VERSION >= 130000
@@ -120,7 +138,9 @@ struct CuptiApi {
   GPUFL_CUPTI_REQUIRED(GPUFL_CUPTI_MEMBER)
   GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_MEMBER)
   GPUFL_CUPTI_COUNTING(GPUFL_CUPTI_MEMBER)
+  GPUFL_CUPTI_HOST(GPUFL_CUPTI_MEMBER)
   GPUFL_CUPTI_RANGES(GPUFL_CUPTI_MEMBER)
+  GPUFL_CUPTI_PM_SAMPLING(GPUFL_CUPTI_MEMBER)
 #undef GPUFL_CUPTI_MEMBER
   // What not every version has, spelled out for headers that lack it.
   CUptiResult(CUPTIAPI* cuptiActivityEnableRuntimeApi)(CUpti_CallbackId,
@@ -135,10 +155,22 @@ struct CuptiApi {
   CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                            CuptiSubscriberParams*) = nullptr;  // 13.0
 
-  bool can_sample() const;  // has what PC sampling needs
-  bool can_count() const;   // and what counters by instruction do
-  bool can_range() const;   // and hardware counters of ranges
+  bool can_sample() const;     // has what PC sampling needs
+  bool can_count() const;      // and what counters by instruction do
+  bool can_range() const;      // and hardware counters of ranges
+  bool can_sample_pm() const;  // and hardware counters over time
 };
+
+// A part of CUPTI that an engine needs, and the first CUDA whose CUPTI has it.
+struct CuptiPart {
+  const char* name;
+  const char* since;
+  bool (CuptiApi::*is_there)() const;
+};
+inline constexpr CuptiPart kPcSampling{"PC sampling", "12.0", &CuptiApi::can_sample};
+inline constexpr CuptiPart kSassMetrics{"SASS metrics", "12.2", &CuptiApi::can_count};
+inline constexpr CuptiPart kRangeProfiler{"range profiler", "12.6", &CuptiApi::can_range};
+inline constexpr CuptiPart kPmSampling{"PM sampling", "12.6", &CuptiApi::can_sample_pm};
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 
 // By number: headers of CUDA 12.0 lack their names.
@@ -170,6 +202,7 @@ class CuptiLibrary {
   static std::shared_ptr<CuptiLibrary> open(Availability& why);
 
   const CuptiApi& api() const { return api_; }
+  Availability has(const CuptiPart& part) const;
   uint32_t version() const { return version_; }
   std::string description() const;  // "CUPTI 13.0, /path/libcupti.so.13"
 

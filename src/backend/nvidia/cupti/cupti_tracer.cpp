@@ -288,7 +288,7 @@ Availability CuptiTracer::attach(bool has_contexts) {
   }
   is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
   if (is_others_) return fail(watching);
-  if (options_.pc_sampling || options_.counts()) start_engine();
+  if (options_.has_engine()) start_engine();
   Availability opened = open_records(has_contexts);
   if (!opened.available) return fail(opened);
   if (engine_ != nullptr) watch.set_context_listener(engine_.get());
@@ -442,7 +442,7 @@ void CuptiTracer::gather(int64_t now_ns) {
     if (state_ != State::Waiting) {
       if (state_ != State::Running && state_ != State::Stopped) return;
       if (decoder_ == std::nullopt) return;
-      if (engine_ != nullptr) engine_->watch();
+      if (engine_ != nullptr) engine_->gather();
       const bool is_old = base::monotonic_ns() - attached_ns_ > kUnseenCapturesNs;
       if (is_late_ && is_old) CallWatch::instance().expect_no_captures();
       const bool is_due =
@@ -551,15 +551,15 @@ void CuptiTracer::note_context(uint32_t context) {
   if (g_process.told_contexts_ns == session_start_ns_ || engine_->knows(context)) return;
   g_process.told_contexts_ns = session_start_ns_;
   const Availability why = context_made_before();
-  const char* const refused = options_.counts() ? "counting_refused" : "sampling_refused";
+  const char* const refused = options_.has_counters() ? "counting_refused" : "sampling_refused";
   told_.tell(refused, session_now(), why.detail, why.hint).set("reason", why.reason);
   tell_engine_lacking(why, "in part");
 }
 
 void CuptiTracer::watch_engine() {
   for (const auto& [why, ends_engine] : engine_->take_failures()) {
-    const char* const ended = options_.counts() ? "counting_ended" : "sampling_ended";
-    const char* const refused = options_.counts() ? "counting_refused" : "sampling_refused";
+    const char* const ended = options_.has_counters() ? "counting_ended" : "sampling_ended";
+    const char* const refused = options_.has_counters() ? "counting_refused" : "sampling_refused";
     told_.tell(ends_engine ? ended : refused, session_now(), why.detail, why.hint)
         .set("reason", why.reason);
     tell_engine_lacking(why, ends_engine ? format::kTraceEngine : "in part");
@@ -656,9 +656,9 @@ std::optional<Availability> CuptiTracer::must_stay() const {
   // Giving CUPTI up would break graphs that run, as it would at the end of a recording.
   if (is_refused_by_graph_) return graph_is_made();
   if (engine_ != nullptr && engine_->is_left_on()) {
-    Availability hung{false, options_.counts() ? "counting_hangs" : "sampling_hangs",
+    Availability hung{false, options_.has_counters() ? "counting_hangs" : "sampling_hangs",
                       "a CUPTI call or a launch of the program does not return, so " +
-                          std::string(options_.counts() ? "counting" : "PC sampling") +
+                          std::string(engine_->name()) +
                           " could not be ended and CUPTI cannot be detached",
                       ""};
     return hung;

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/cupti/engine_choice.hpp"
 
-#include <string>
-
 #include "backend/nvidia/cupti/pc_sampler.hpp"
+#include "backend/nvidia/cupti/pm_sampler.hpp"
 #include "backend/nvidia/cupti/range_profiler.hpp"
 #include "backend/nvidia/cupti/sass_counter.hpp"
 #include "format/engines.hpp"
 
 namespace gpufl::backend {
+namespace {
+
+const CuptiPart& part_of(const TraceOptions& options) {
+  if (options.ranges) return kRangeProfiler;
+  if (options.sass) return kSassMetrics;
+  return options.pm_sampling ? kPmSampling : kPcSampling;
+}
+
+}  // namespace
 
 std::string_view engine_name(const TraceOptions& options) {
   if (options.ranges) return format::kRangeEngine;
-  return options.sass ? format::kSassEngine : format::kSamplingEngine;
+  if (options.sass) return format::kSassEngine;
+  return options.pm_sampling ? format::kPmEngine : format::kSamplingEngine;
 }
 
 Availability engine_support(const CuptiLibrary& cupti, const TraceOptions& options,
                             bool has_callbacks) {
-  const CuptiApi& api = cupti.api();
-  const auto too_old = [&](const char* lacks, const char* since) {
-    return Availability{false, "cupti_too_old", cupti.description() + " has no " + lacks,
-                        std::string("use the CUPTI of CUDA ") + since + " or newer"};
-  };
   if (ContextEngine::does_any_hang()) {
-    return {false, options.counts() ? "counting_hangs" : "sampling_hangs",
+    return {false, options.has_counters() ? "counting_hangs" : "sampling_hangs",
             "a CUPTI call hangs in this process", "choose the engine Trace for this program"};
   }
-  if (options.ranges && !api.can_range()) return too_old("range profiler", "12.6");
-  if (options.sass && !api.can_count()) return too_old("SASS metrics", "12.2");
-  if (!options.counts() && !api.can_sample()) return too_old("PC sampling", "12.0");
+  if (Availability part = cupti.has(part_of(options)); !part.available) return part;
   if (has_callbacks) return {true, "", "", ""};
   return {false, "launch_count_missing",
           "without CUPTI's callbacks, launches cannot be held back while windows open", ""};
@@ -37,6 +39,9 @@ Availability engine_support(const CuptiLibrary& cupti, const TraceOptions& optio
 std::shared_ptr<ContextWorker> make_worker(const EnginePlace& place, const TraceOptions& options) {
   if (options.ranges) return make_range_profiler(place, *options.ranges);
   if (options.sass) return make_sass_counter(place, *options.sass);
+  if (options.pm_sampling) {
+    return make_pm_sampler(place, *options.pm_sampling, options.device_clock, options.gate);
+  }
   return make_pc_sampler(place, *options.pc_sampling);
 }
 

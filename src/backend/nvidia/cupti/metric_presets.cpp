@@ -29,7 +29,7 @@ constexpr std::string_view kEfficiency[] = {
     "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
 };
 
-constexpr MetricPreset kSass[] = {
+constexpr MetricSet kSass[] = {
     {"efficiency", kEfficiency}, {"execution", kExecution}, {"global", kGlobal},
     {"shared", kShared},         {"branches", kBranches},
 };
@@ -70,18 +70,46 @@ constexpr std::string_view kThroughput[] = {
     "lts__throughput.avg.pct_of_peak_sustained_elapsed",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
 };
-constexpr MetricPreset kRange[] = {
+constexpr MetricSet kRange[] = {
     {"overview", kOverview}, {"occupancy", kOccupancy},   {"memory", kMemory},
     {"tensor", kTensor},     {"throughput", kThroughput},
 };
 
+// Of samples over time. Each is one pass, by what libnvperf plans for GH100, GB100, GA100 and
+// AD102.
+constexpr std::string_view kPmOverview[] = {
+    "sm__cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "sm__warps_active.avg.pct_of_peak_sustained_elapsed",
+    "sm__inst_executed.sum",
+    "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed",
+    "lts__t_bytes.sum",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "pcie__read_bytes.sum",
+    "pcie__write_bytes.sum",
+};
+constexpr std::string_view kPmTensor[] = {
+    "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "sm__inst_executed_pipe_tensor.sum",
+    "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed",
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"};
+constexpr std::string_view kPmMemory[] = {
+    "l1tex__t_bytes.sum",    "l1tex__t_sector_hit_rate.pct",
+    "lts__t_bytes.sum",      "dram__bytes_read.sum",
+    "dram__bytes_write.sum", "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+};
+constexpr MetricSet kPm[] = {
+    {"overview", kPmOverview}, {"tensor", kPmTensor}, {"memory", kPmMemory}};
+
 }  // namespace
 
-std::span<const MetricPreset> sass_presets() { return kSass; }
+MetricOption sass_option() { return {"sass_metrics", kSass}; }
 
-std::span<const MetricPreset> range_presets() { return kRange; }
+MetricOption range_option() { return {"range_metrics", kRange}; }
 
-std::vector<std::string> resolve_metrics(std::span<const MetricPreset> presets,
+MetricOption pm_option() { return {"pm_sampling_metrics", kPm}; }
+
+std::vector<std::string> resolve_metrics(std::span<const MetricSet> presets,
                                          std::span<const std::string> wanted) {
   std::vector<std::string> names;
   const auto add = [&](std::string_view name) {
@@ -89,7 +117,7 @@ std::vector<std::string> resolve_metrics(std::span<const MetricPreset> presets,
   };
   for (const std::string& one : wanted) {
     const auto preset = std::find_if(presets.begin(), presets.end(),
-                                     [&](const MetricPreset& p) { return p.name == one; });
+                                     [&](const MetricSet& p) { return p.name == one; });
     if (preset == presets.end()) {
       add(one);
     } else {
@@ -99,9 +127,9 @@ std::vector<std::string> resolve_metrics(std::span<const MetricPreset> presets,
   return names;
 }
 
-std::string preset_names(std::span<const MetricPreset> presets) {
+std::string preset_names(std::span<const MetricSet> presets) {
   std::string names;
-  for (const MetricPreset& preset : presets) {
+  for (const MetricSet& preset : presets) {
     names.append(names.empty() ? "" : ", ").append(preset.name);
   }
   return names;

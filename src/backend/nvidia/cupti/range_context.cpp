@@ -25,7 +25,7 @@ Availability RangeContext::disable() {
   return made;
 }
 
-Availability RangeContext::open(const std::string& name, const RangeGroup& group, bool is_first) {
+Availability RangeContext::open(const std::string& name, const MetricGroup& group, bool is_first) {
   Availability made;
   contexts_of_.run_within(context(), [&] { made = open_here(name, group, is_first); });
   return made;
@@ -57,7 +57,7 @@ Availability RangeContext::disable_here() {
   return {true, "", "", ""};
 }
 
-Availability RangeContext::configure(const RangeGroup& group) {
+Availability RangeContext::configure(const MetricGroup& group) {
   std::vector<const char*> names;
   for (const std::string& metric : group.metrics) names.push_back(metric.c_str());
   CUpti_RangeProfiler_GetCounterDataSize_Params sizing{
@@ -90,7 +90,7 @@ Availability RangeContext::configure(const RangeGroup& group) {
   return {true, "", "", ""};
 }
 
-Availability RangeContext::open_here(const std::string& name, const RangeGroup& group,
+Availability RangeContext::open_here(const std::string& name, const MetricGroup& group,
                                      bool is_first) {
   if (is_first) {
     if (Availability configured = configure(group); !configured.available) return configured;

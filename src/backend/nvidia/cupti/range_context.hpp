@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/nvidia/cupti/context_worker.hpp"
-#include "backend/nvidia/cupti/range_groups.hpp"
+#include "backend/nvidia/cupti/metric_groups.hpp"
 
 // Hardware counters of one context: CUPTI's calls for a range of the program's own making, in the
 // order that they need. Another pass of a group goes on with what the one before has counted.
@@ -25,7 +25,7 @@ class RangeContext final : public AttachedContext {
   const char* disable_call() const override { return "cuptiRangeProfilerDisable"; }
 
   // `is_first`: of the group's passes. The group outlives the range.
-  Availability open(const std::string& name, const RangeGroup& group, bool is_first);
+  Availability open(const std::string& name, const MetricGroup& group, bool is_first);
   // True: all passes of the group have been made, and image() can be evaluated.
   Availability close(bool& is_group_done);
   bool is_open() const { return is_open_; }
@@ -37,8 +37,8 @@ class RangeContext final : public AttachedContext {
  private:
   Availability enable_here();
   Availability disable_here();
-  Availability configure(const RangeGroup& group);
-  Availability open_here(const std::string& name, const RangeGroup& group, bool is_first);
+  Availability configure(const MetricGroup& group);
+  Availability open_here(const std::string& name, const MetricGroup& group, bool is_first);
   Availability close_here(bool& is_group_done);
 
   const CuptiApi& api_;

@@ -31,7 +31,7 @@ class RangeProfiler final : public CountingWorker {
   RangeProfiler(const EnginePlace& place, const RangeOptions& options)
       : CountingWorker(place),
         least_ns_(options.least_ns),
-        wanted_(resolve_metrics(range_presets(), options.metrics)) {
+        wanted_(resolve_metrics(range_option().presets, options.metrics)) {
     stops_.begin_session();
   }
 
@@ -75,7 +75,7 @@ class RangeProfiler final : public CountingWorker {
   bool is_done() const;
   void end_turn();
   std::string missing_text(const std::map<std::string, std::vector<size_t>>& missing) const;
-  const RangeGroup* group_of(const AttachedContext& one, size_t group) const;
+  const MetricGroup* group_of(const AttachedContext& one, size_t group) const;
   static RangeContext& ranged(const std::unique_ptr<AttachedContext>& one) {
     return static_cast<RangeContext&>(*one);
   }
@@ -83,7 +83,7 @@ class RangeProfiler final : public CountingWorker {
   ScopeStops& stops_ = ScopeStops::instance();
   const int64_t least_ns_;
   const std::vector<std::string> wanted_;
-  std::map<uint32_t, RangeDevice> gpus_;  // by CUDA's number
+  std::map<uint32_t, MetricGroups> gpus_;  // by CUDA's number
   bool is_prepared_ = false;
   bool has_ended_turn_ = false;
   int64_t prepared_ns_ = 0;
@@ -100,7 +100,7 @@ void RangeProfiler::on_gone(AttachedContext& one) {
   is_prepared_ = false;
 }
 
-const RangeGroup* RangeProfiler::group_of(const AttachedContext& one, size_t group) const {
+const MetricGroup* RangeProfiler::group_of(const AttachedContext& one, size_t group) const {
   const auto gpu = gpus_.find(one.device());
   const bool has_it = gpu != gpus_.end() && group < gpu->second.groups().size();
   return has_it ? &gpu->second.groups()[group] : nullptr;
@@ -111,12 +111,15 @@ bool RangeProfiler::prepare() {
   if (is_prepared_) return true;
   std::vector<uint32_t> passes;
   for (const auto& one : attached()) {
-    RangeDevice& gpu = gpus_.try_emplace(one->device(), api_, one->device()).first->second;
+    MetricGroups& gpu = gpus_.try_emplace(one->device(), api_, range_option()).first->second;
     if (!gpu.is_made()) {
-      if (!make_or_fail("cuptiProfilerHostInitialize", [&] { return gpu.make(wanted_); })) {
-        return false;
-      }
-      tell_unknown(one->device(), gpu.unknown(), "range_metrics");
+      const bool is_made = make_or_fail("cuptiProfilerHostInitialize", [&] {
+        CountingChip chip;
+        Availability named = read_chip_name(api_, one->device(), chip.name);
+        return named.available ? gpu.make(std::move(chip), wanted_) : named;
+      });
+      if (!is_made) return false;
+      tell_unknown(one->device(), gpu.unknown(), range_option().name);
     }
     passes.resize(std::max(passes.size(), gpu.groups().size()));
     for (size_t i = 0; i < gpu.groups().size(); ++i) {
@@ -178,7 +181,7 @@ bool RangeProfiler::open(const RangeRequest& request) {
   if (request.pass == 0) done_.clear();
   bool is_open = false;
   for (const auto& one : attached()) {
-    const RangeGroup* const group = group_of(*one, request.group);
+    const MetricGroup* const group = group_of(*one, request.group);
     if (is_gone(*one) || group == nullptr || done_.contains(one.get())) continue;
     is_open = make_or_fail("cuptiRangeProfilerStart", [&] {
       return ranged(one).open(request.scope, *group, request.pass == 0);
@@ -214,12 +217,14 @@ void RangeProfiler::close(const RangeRequest& request) {
 }
 
 void RangeProfiler::read(const RangeContext& context, const RangeRequest& request, int64_t end_ns) {
-  const RangeGroup& group = *group_of(context, request.group);
+  const MetricGroup& group = *group_of(context, request.group);
   RangeReading reading{begin_ns_,        end_ns,       request.thread, request.inside_ns,
                        context.device(), context.id(), request.pass,   request.scope,
                        group.metrics,    {},           request.beside};
   const bool is_read = make_or_fail("cuptiProfilerHostEvaluateToGpuValues", [&] {
-    const CUptiResult code = group.host->evaluate(group.metrics, context.image(), reading.values);
+    constexpr size_t kOnlyRange = 0;
+    const CUptiResult code =
+        group.host->evaluate(group.metrics, context.image(), kOnlyRange, reading.values);
     return cupti_outcome(api_, code, "cuptiProfilerHostEvaluateToGpuValues(&parameters)");
   });
   if (is_read) readings_.put(std::move(reading));
@@ -240,7 +245,7 @@ void RangeProfiler::throw_away() {
 // "step: dram__bytes_read.sum, dram__bytes_write.sum; load: all"
 std::string RangeProfiler::missing_text(
     const std::map<std::string, std::vector<size_t>>& missing) const {
-  const std::vector<RangeGroup>& groups = gpus_.begin()->second.groups();
+  const std::vector<MetricGroup>& groups = gpus_.begin()->second.groups();
   std::string text;
   size_t told = 0;
   for (const auto& [scope, its] : missing) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/nvidia/cupti/metric_presets.hpp"
+#include "backend/nvidia/cupti/metric_groups.hpp"
 #include "base/clock.hpp"
 
 namespace gpufl::backend {
@@ -31,16 +31,13 @@ Availability SassDevice::configure(const std::vector<std::string>& wanted) {
   if (const CUptiResult code = api_.cuptiProfilerInitialize(&initializing); code != CUPTI_SUCCESS) {
     return cupti_failure(api_, code, "cuptiProfilerInitialize(&parameters)");
   }
-  CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE, nullptr,
-                                       ordinal_, nullptr};
-  if (const CUptiResult code = api_.cuptiDeviceGetChipName(&chip); code != CUPTI_SUCCESS) {
-    return cupti_failure(api_, code, "cuptiDeviceGetChipName(&parameters)");
-  }
+  std::string chip;
+  if (Availability named = read_chip_name(api_, ordinal_, chip); !named.available) return named;
   for (const std::string& name : wanted) {
     CUpti_SassMetrics_GetProperties_Params asking{
         CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE,
         nullptr,
-        chip.pChipName,
+        chip.c_str(),
         name.c_str(),
         {}};
     if (api_.cuptiSassMetricsGetProperties(&asking) != CUPTI_SUCCESS) {
@@ -55,9 +52,9 @@ Availability SassDevice::configure(const std::vector<std::string>& wanted) {
   }
   if (configs.empty()) {
     return {false, "unknown_metrics",
-            "GPU " + std::to_string(ordinal_) + " (" + chip.pChipName +
+            "GPU " + std::to_string(ordinal_) + " (" + chip +
                 ") has none of the metrics that sass_metrics names",
-            "name others, or a preset: " + preset_names(sass_presets())};
+            "name others, or a preset: " + preset_names(sass_option().presets)};
   }
   CUpti_SassMetricsSetConfig_Params setting{CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE, nullptr,
                                             configs.size(), configs.data(), ordinal_};

@@ -20,7 +20,7 @@ constexpr int64_t kPatience_ns = 10'000'000'000;
 class SassCounter final : public CountingWorker {
  public:
   SassCounter(const EnginePlace& place, const SassOptions& options)
-      : CountingWorker(place), wanted_(resolve_metrics(sass_presets(), options.metrics)) {}
+      : CountingWorker(place), wanted_(resolve_metrics(sass_option().presets, options.metrics)) {}
 
   const char* name() const override { return "counting by instruction"; }
   std::string_view engine() const override { return format::kSassEngine; }
@@ -51,7 +51,7 @@ class SassCounter final : public CountingWorker {
 
 // Metrics that the GPU does not have, once for each GPU.
 void SassCounter::on_attached(const AttachedContext& one) {
-  tell_unknown(one.device(), counted_.at(one.device()).take_unknown(), "sass_metrics");
+  tell_unknown(one.device(), counted_.at(one.device()).take_unknown(), sass_option().name);
 }
 
 void SassCounter::on_gone(AttachedContext& one) {

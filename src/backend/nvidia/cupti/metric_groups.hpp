@@ -8,16 +8,27 @@
 #include <vector>
 
 #include "backend/nvidia/cupti/cupti_api.hpp"
+#include "backend/nvidia/cupti/metric_presets.hpp"
 
 // Which hardware counters of a GPU can be had together: metrics that the hardware counts in one
 // pass are a group, and those that need several passes are one more. The GPU is not touched.
 namespace gpufl::backend {
 
+// What counts, and how: in ranges, or in samples over time, which not all metrics can be had in.
+struct CountingChip {
+  std::string name;  // CUPTI's: "GH100"
+  CUpti_ProfilerType type = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  std::vector<uint8_t> availability;  // of counters now, CUPTI's; empty: it was not asked
+};
+
+// Of CUDA's number of a GPU.
+Availability read_chip_name(const CuptiApi& api, uint32_t ordinal, std::string& name);
+
 // CUPTI's object that knows the metrics of a chip.
 class ProfilerHost {
  public:
   // The table outlives it.
-  ProfilerHost(const CuptiApi& api, const char* chip);
+  ProfilerHost(const CuptiApi& api, const CountingChip& chip);
   ~ProfilerHost();
   ProfilerHost(const ProfilerHost&) = delete;
   ProfilerHost& operator=(const ProfilerHost&) = delete;
@@ -27,9 +38,10 @@ class ProfilerHost {
   // CUPTI's plan for them, and the passes that it takes. Nothing: it has none. Once.
   std::optional<uint32_t> plan(const std::vector<std::string>& metrics,
                                std::vector<uint8_t>& config);
-  // Of metrics that were planned, in their order; not a number: the range has no such value.
+  // Of metrics that were planned, in their order; not a number: there is no such value. `place`: of
+  // the range, or the sample, in the image.
   CUptiResult evaluate(const std::vector<std::string>& metrics, const std::vector<uint8_t>& image,
-                       std::vector<double>& values) const;
+                       size_t place, std::vector<double>& values) const;
 
  private:
   const CuptiApi& api_;
@@ -37,31 +49,31 @@ class ProfilerHost {
   CUptiResult result_;
 };
 
-struct RangeGroup {
+struct MetricGroup {
   std::vector<std::string> metrics;
   std::vector<uint8_t> config;  // CUPTI's
   uint32_t passes = 1;
   std::shared_ptr<ProfilerHost> host;  // that planned them
 };
 
-// Of CUDA's number of a GPU, between cuptiProfilerInitialize and cuptiProfilerDeInitialize.
-class RangeDevice {
+// Between cuptiProfilerInitialize and cuptiProfilerDeInitialize.
+class MetricGroups {
  public:
-  RangeDevice(const CuptiApi& api, uint32_t ordinal) : api_(api), ordinal_(ordinal) {}
-  Availability make(const std::vector<std::string>& wanted);
+  MetricGroups(const CuptiApi& api, const MetricOption& option) : api_(api), option_(option) {}
+  Availability make(CountingChip chip, const std::vector<std::string>& wanted);
   bool is_made() const { return is_made_; }
-  const std::vector<RangeGroup>& groups() const { return groups_; }
+  const std::vector<MetricGroup>& groups() const { return groups_; }
   const std::vector<std::string>& unknown() const { return unknown_; }
 
  private:
-  std::optional<RangeGroup> plan(std::vector<std::string> metrics) const;
-  void add(RangeGroup alone);
+  std::optional<MetricGroup> plan(std::vector<std::string> metrics) const;
+  void add(MetricGroup alone);
 
   const CuptiApi& api_;
-  const uint32_t ordinal_;
+  const MetricOption option_;
   bool is_made_ = false;
-  std::string chip_;
-  std::vector<RangeGroup> groups_;
+  CountingChip chip_;
+  std::vector<MetricGroup> groups_;
   std::vector<std::string> unknown_;
 };
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/nvidia/cupti/range_groups.hpp"
+#include "backend/nvidia/cupti/metric_groups.hpp"
 
 #include <algorithm>
 #include <utility>
-
-#include "backend/nvidia/cupti/metric_presets.hpp"
 
 namespace gpufl::backend {
 namespace {
@@ -18,13 +16,21 @@ std::vector<const char*> names_of(const std::vector<std::string>& metrics) {
 
 }  // namespace
 
-ProfilerHost::ProfilerHost(const CuptiApi& api, const char* chip) : api_(api) {
+Availability read_chip_name(const CuptiApi& api, uint32_t ordinal, std::string& name) {
+  CUpti_Device_GetChipName_Params asking{CUpti_Device_GetChipName_Params_STRUCT_SIZE, nullptr,
+                                         ordinal, nullptr};
+  const CUptiResult code = api.cuptiDeviceGetChipName(&asking);
+  if (code == CUPTI_SUCCESS) name = asking.pChipName;
+  return cupti_outcome(api, code, "cuptiDeviceGetChipName(&parameters)");
+}
+
+ProfilerHost::ProfilerHost(const CuptiApi& api, const CountingChip& chip) : api_(api) {
   CUpti_Profiler_Host_Initialize_Params parameters{
       CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE,
       nullptr,
-      CUPTI_PROFILER_TYPE_RANGE_PROFILER,
-      chip,
-      nullptr,
+      chip.type,
+      chip.name.c_str(),
+      chip.availability.empty() ? nullptr : chip.availability.data(),
       nullptr};
   result_ = api_.cuptiProfilerHostInitialize(&parameters);
   object_ = parameters.pHostObject;
@@ -78,39 +84,33 @@ std::optional<uint32_t> ProfilerHost::plan(const std::vector<std::string>& metri
 }
 
 CUptiResult ProfilerHost::evaluate(const std::vector<std::string>& metrics,
-                                   const std::vector<uint8_t>& image,
+                                   const std::vector<uint8_t>& image, size_t place,
                                    std::vector<double>& values) const {
   std::vector<const char*> names = names_of(metrics);
   values.assign(names.size(), 0);
-  constexpr size_t kOnlyRange = 0;
   CUpti_Profiler_Host_EvaluateToGpuValues_Params parameters{
       CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE,
       nullptr,
       object_,
       image.data(),
       image.size(),
-      kOnlyRange,
+      place,
       names.data(),
       names.size(),
       values.data()};
   return api_.cuptiProfilerHostEvaluateToGpuValues(&parameters);
 }
 
-Availability RangeDevice::make(const std::vector<std::string>& wanted) {
+Availability MetricGroups::make(CountingChip chip, const std::vector<std::string>& wanted) {
   groups_.clear();
   unknown_.clear();
-  CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE, nullptr,
-                                       ordinal_, nullptr};
-  if (const CUptiResult code = api_.cuptiDeviceGetChipName(&chip); code != CUPTI_SUCCESS) {
-    return cupti_failure(api_, code, "cuptiDeviceGetChipName(&parameters)");
-  }
-  chip_ = chip.pChipName;
-  if (const ProfilerHost host(api_, chip_.c_str()); host.result() != CUPTI_SUCCESS) {
+  chip_ = std::move(chip);
+  if (const ProfilerHost host(api_, chip_); host.result() != CUPTI_SUCCESS) {
     return cupti_failure(api_, host.result(), "cuptiProfilerHostInitialize(&parameters)");
   }
   std::vector<std::string> in_several;
   for (const std::string& metric : wanted) {
-    std::optional<RangeGroup> alone = plan({metric});
+    std::optional<MetricGroup> alone = plan({metric});
     if (!alone) {
       unknown_.push_back(metric);
     } else if (alone->passes > 1) {
@@ -127,14 +127,13 @@ Availability RangeDevice::make(const std::vector<std::string>& wanted) {
   is_made_ = !groups_.empty();
   if (is_made_) return {true, "", "", ""};
   return {false, "unknown_metrics",
-          "GPU " + std::to_string(ordinal_) + " (" + chip_ +
-              ") has none of the metrics that range_metrics names",
-          "name others, or a preset: " + preset_names(range_presets())};
+          chip_.name + " has none of the metrics that " + option_.name + " names",
+          "name others, or a preset: " + preset_names(option_.presets)};
 }
 
 // By an object of their own: what is added to one stays in it.
-std::optional<RangeGroup> RangeDevice::plan(std::vector<std::string> metrics) const {
-  RangeGroup group{std::move(metrics), {}, 1, std::make_shared<ProfilerHost>(api_, chip_.c_str())};
+std::optional<MetricGroup> MetricGroups::plan(std::vector<std::string> metrics) const {
+  MetricGroup group{std::move(metrics), {}, 1, std::make_shared<ProfilerHost>(api_, chip_)};
   const auto is_known = [&](const std::string& metric) { return group.host->knows(metric); };
   if (group.host->result() != CUPTI_SUCCESS) return std::nullopt;
   if (!std::all_of(group.metrics.begin(), group.metrics.end(), is_known)) return std::nullopt;
@@ -145,8 +144,8 @@ std::optional<RangeGroup> RangeDevice::plan(std::vector<std::string> metrics) co
 }
 
 // To the first group with which it still is one pass; else it begins another.
-void RangeDevice::add(RangeGroup alone) {
-  for (RangeGroup& group : groups_) {
+void MetricGroups::add(MetricGroup alone) {
+  for (MetricGroup& group : groups_) {
     std::vector<std::string> together = group.metrics;
     together.push_back(alone.metrics.front());
     auto planned = plan(std::move(together));

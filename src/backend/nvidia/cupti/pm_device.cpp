@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cupti/pm_device.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpufl::backend {
+namespace {
+
+// What the GPU writes down for a sample depends on its metrics and on the GPU; more than any set of
+// one pass needs.
+constexpr size_t kBytesOfSample = size_t{32} << 10;
+constexpr size_t kLeastBuffer = size_t{16} << 20, kLargestBuffer = size_t{512} << 20;
+// Of one read: what is left comes with the next.
+constexpr int kMostDecodes = 64;
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text.append(text.empty() ? "" : ",").append(name);
+  return text;
+}
+
+// GPUFL_PM_CALL(cuptiPmSamplingStart, parameters): returns what went wrong.
+#define GPUFL_PM_CALL(function, parameters)                                           \
+  if (const CUptiResult code = api_.function(&(parameters)); code != CUPTI_SUCCESS) { \
+    return cupti_outcome(api_, code, #function "(&parameters)");                      \
+  }
+
+constexpr Availability all_well() { return {true, "", "", ""}; }
+
+}  // namespace
+
+PmDevice::PmDevice(const CuptiApi& api, uint32_t ordinal, const PmSamplingOptions& options, Put put)
+    : api_(api),
+      ordinal_(ordinal),
+      interval_ns_(static_cast<uint64_t>(options.interval_ns)),
+      max_samples_(options.max_samples),
+      put_(std::move(put)),
+      groups_(api, pm_option()) {}
+
+Availability PmDevice::plan(const std::vector<std::string>& wanted) {
+  CUpti_Profiler_Initialize_Params initializing{CUpti_Profiler_Initialize_Params_STRUCT_SIZE,
+                                                nullptr};
+  GPUFL_PM_CALL(cuptiProfilerInitialize, initializing)
+  CountingChip chip;
+  chip.type = CUPTI_PROFILER_TYPE_PM_SAMPLING;
+  if (Availability named = read_chip_name(api_, ordinal_, chip.name); !named.available) {
+    return named;
+  }
+  if (Availability asked = ask_availability(chip.availability); !asked.available) return asked;
+  if (Availability made = groups_.make(std::move(chip), wanted); !made.available) return made;
+  metrics_ = std::make_shared<const std::vector<std::string>>(groups_.groups().front().metrics);
+  return check_passes();
+}
+
+Availability PmDevice::ask_availability(std::vector<uint8_t>& image) const {
+  CUpti_PmSampling_GetCounterAvailability_Params asking{
+      CUpti_PmSampling_GetCounterAvailability_Params_STRUCT_SIZE, nullptr, ordinal_, 0, nullptr};
+  GPUFL_PM_CALL(cuptiPmSamplingGetCounterAvailability, asking)
+  image.assign(asking.counterAvailabilityImageSize, 0);
+  asking.pCounterAvailabilityImage = image.data();
+  GPUFL_PM_CALL(cuptiPmSamplingGetCounterAvailability, asking)
+  return all_well();
+}
+
+// A sample is one pass: what needs several cannot be had.
+Availability PmDevice::check_passes() const {
+  const std::vector<MetricGroup>& groups = groups_.groups();
+  uint32_t passes = 0;
+  for (const MetricGroup& group : groups) passes += group.passes;
+  if (passes == 1) return all_well();
+  const MetricGroup& first = groups.front();
+  std::string fits = "none of them fits into one";
+  if (first.passes == 1) fits = "into one fit " + list_of(first.metrics);
+  return {false, "several_passes",
+          "the metrics for PM sampling need " + std::to_string(passes) +
+              " passes, and a sample is one: " + fits,
+          "name fewer metrics in pm_sampling_metrics"};
+}
+
+Availability PmDevice::start() {
+  CUpti_PmSampling_Enable_Params enabling{CUpti_PmSampling_Enable_Params_STRUCT_SIZE, nullptr,
+                                          ordinal_, nullptr};
+  GPUFL_PM_CALL(cuptiPmSamplingEnable, enabling)
+  object_ = enabling.pPmSamplingObject;
+  is_enabled_ = true;
+  awaits_first_ = true;
+  started_ns_ = base::monotonic_ns();
+  Availability configured = configure();
+  if (!configured.available) (void)disable();
+  return configured;
+}
+
+Availability PmDevice::configure() {
+  const MetricGroup& group = groups_.groups().front();
+  std::vector<const char*> names;
+  for (const std::string& metric : group.metrics) names.push_back(metric.c_str());
+  CUpti_PmSampling_GetCounterDataSize_Params sizing{
+      CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE,
+      nullptr,
+      object_,
+      names.data(),
+      names.size(),
+      max_samples_,
+      0};
+  GPUFL_PM_CALL(cuptiPmSamplingGetCounterDataSize, sizing)
+  image_.assign(sizing.counterDataSize, 0);
+  if (Availability made = initialize_image(); !made.available) return made;
+  CUpti_PmSampling_SetConfig_Params setting{};
+  setting.structSize = CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE;
+  setting.pPmSamplingObject = object_;
+  setting.configSize = group.config.size();
+  setting.pConfig = group.config.data();
+  setting.hardwareBufferSize =
+      std::clamp(max_samples_ * kBytesOfSample, kLeastBuffer, kLargestBuffer);
+  setting.samplingInterval = interval_ns_;
+  setting.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+  // A full buffer is said; the other mode loses samples in silence.
+  setting.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+  GPUFL_PM_CALL(cuptiPmSamplingSetConfig, setting)
+  CUpti_PmSampling_Start_Params starting{CUpti_PmSampling_Start_Params_STRUCT_SIZE, nullptr,
+                                         object_};
+  started_ns_ = base::monotonic_ns();
+  GPUFL_PM_CALL(cuptiPmSamplingStart, starting)
+  return all_well();
+}
+
+Availability PmDevice::initialize_image() {
+  CUpti_PmSampling_CounterDataImage_Initialize_Params preparing{
+      CUpti_PmSampling_CounterDataImage_Initialize_Params_STRUCT_SIZE, nullptr, object_,
+      image_.size(), image_.data()};
+  GPUFL_PM_CALL(cuptiPmSamplingCounterDataImageInitialize, preparing)
+  return all_well();
+}
+
+Availability PmDevice::read(bool& is_full) {
+  PmReading reading;
+  reading.device = ordinal_;
+  reading.started_ns = started_ns_;
+  reading.metrics = metrics_;
+  Availability outcome = all_well();
+  for (int decodes = 0; decodes < kMostDecodes && outcome.available; ++decodes) {
+    CUpti_PmSampling_DecodeData_Params decoding{CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE,
+                                                nullptr,
+                                                object_,
+                                                image_.data(),
+                                                image_.size(),
+                                                CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER,
+                                                0};
+    const CUptiResult code = api_.cuptiPmSamplingDecodeData(&decoding);
+    is_full = code == CUPTI_ERROR_OUT_OF_MEMORY || decoding.overflow != 0;
+    if (code == CUPTI_ERROR_OUT_OF_MEMORY) break;
+    outcome = cupti_outcome(api_, code, "cuptiPmSamplingDecodeData(&parameters)");
+    if (outcome.available) outcome = take(reading);
+    const bool has_more =
+        decoding.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+    if (is_full || !has_more) break;
+  }
+  reading.read = base::read_clock_anchor();
+  if (!reading.samples.empty()) put_(std::move(reading));
+  return outcome;
+}
+
+// What is in the image, which is empty afterwards.
+Availability PmDevice::take(PmReading& reading) {
+  CUpti_PmSampling_GetCounterDataInfo_Params counting{
+      CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE,
+      nullptr,
+      image_.data(),
+      image_.size(),
+      0,
+      0,
+      0};
+  GPUFL_PM_CALL(cuptiPmSamplingGetCounterDataInfo, counting)
+  if (counting.numCompletedSamples == 0) return all_well();
+  const MetricGroup& group = groups_.groups().front();
+  for (size_t i = std::exchange(awaits_first_, false) ? 1 : 0; i < counting.numCompletedSamples;
+       ++i) {
+    CUpti_PmSampling_CounterData_GetSampleInfo_Params asking{
+        CUpti_PmSampling_CounterData_GetSampleInfo_Params_STRUCT_SIZE,
+        nullptr,
+        object_,
+        image_.data(),
+        image_.size(),
+        i,
+        0,
+        0};
+    GPUFL_PM_CALL(cuptiPmSamplingCounterDataGetSampleInfo, asking)
+    PmSample sample{asking.startTimestamp, asking.endTimestamp, {}};
+    const CUptiResult code = group.host->evaluate(group.metrics, image_, i, sample.values);
+    if (code != CUPTI_SUCCESS) {
+      return cupti_outcome(api_, code, "cuptiProfilerHostEvaluateToGpuValues(&parameters)");
+    }
+    reading.samples.push_back(std::move(sample));
+  }
+  return initialize_image();
+}
+
+Availability PmDevice::stop() {
+  CUpti_PmSampling_Stop_Params stopping{CUpti_PmSampling_Stop_Params_STRUCT_SIZE, nullptr, object_};
+  GPUFL_PM_CALL(cuptiPmSamplingStop, stopping)
+  bool is_full = false;
+  return read(is_full);
+}
+
+Availability PmDevice::disable() {
+  CUpti_PmSampling_Disable_Params disabling{CUpti_PmSampling_Disable_Params_STRUCT_SIZE, nullptr,
+                                            object_};
+  GPUFL_PM_CALL(cuptiPmSamplingDisable, disabling)
+  is_enabled_ = false;
+  return all_well();
+}
+
+#undef GPUFL_PM_CALL
+
+}  // namespace gpufl::backend

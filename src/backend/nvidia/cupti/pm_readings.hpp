@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/nvidia/cuda/cuda_driver.hpp"
+#include "backend/nvidia/cupti/pm_device.hpp"
+
+// Samples of hardware counters on their way from the thread that read them to the log: placed on
+// the session's clock, and without those that nobody wants.
+namespace gpufl::backend {
+
+class PmReadings {
+ public:
+  // `clock` and `gate` may be null; the gate outlives it.
+  PmReadings(bool is_scope_only, std::shared_ptr<const DeviceClock> clock, const CaptureGate* gate,
+             int64_t session_start_ns);
+
+  // Any thread.
+  void put(PmReading reading);
+  void note_full_buffer();
+  void account(format::Ledger& ledger) const;
+
+  // The collector's thread. `is_over`: sampling has ended, and all was put.
+  void gather(bool is_over);
+  void drain(DeviceNumbers& devices, RowSink& sink);
+
+ private:
+  struct Span {
+    int64_t begin_ns, end_ns;  // monotonic clock
+  };
+  std::optional<Span> place(const PmReading& reading, int64_t device) const;
+  bool is_wanted(int64_t begin_ns, int64_t end_ns, RowSink& sink) const;
+  void add(const PmReading& reading, Span span, int64_t device, RowSink& sink, format::Batch& rows);
+  void tell_of_scopes(RowSink& sink) const;
+
+  const bool is_scope_only_;
+  const std::shared_ptr<const DeviceClock> clock_;
+  const CaptureGate* const gate_;
+  const int64_t session_start_ns_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<PmReading> waiting_;
+  size_t waiting_values_ = 0;
+  uint64_t kept_ = 0, dropped_ = 0, full_buffers_ = 0;
+
+  // The collector's thread.
+  std::vector<PmReading> gathered_;
+  bool is_over_ = false;
+  bool has_told_of_clock_ = false;
+};
+
+}  // namespace gpufl::backend

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cupti/pm_sampler.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "backend/nvidia/cupti/counting_worker.hpp"
+#include "backend/nvidia/cupti/metric_presets.hpp"
+#include "backend/nvidia/cupti/pm_device.hpp"
+#include "backend/nvidia/cupti/pm_readings.hpp"
+#include "base/clock.hpp"
+#include "format/engines.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+constexpr int64_t kLongestPause_ns = 20'000'000;
+constexpr int64_t kShortestPause_ns = 1'000'000;
+// What the program launches waits for none of these calls but the last.
+constexpr int64_t kPatience_ns = 5'000'000'000;
+// The GPU's clock is measured at growing distances, because its rate is not known at first.
+constexpr int64_t kFirstMeasurement_ns = 20'000'000;
+constexpr int64_t kLastMeasurement_ns = 5'000'000'000;
+// Of the GPU's buffer in succession.
+constexpr int kMostFullBuffers = 3;
+
+class PmContext final : public AttachedContext {
+ public:
+  // All of these outlive it.
+  PmContext(CUcontext context, uint32_t ordinal, const CudaContexts& contexts_of, PmDevice& gpu)
+      : AttachedContext(context, ordinal), contexts_of_(contexts_of), gpu_(gpu) {}
+
+  Availability enable() override {
+    gpu_.enter();
+    return all_well();
+  }
+  Availability collect() override {
+    return of_the_last([&] { return gpu_.stop(); });
+  }
+  Availability disable() override {
+    Availability made = of_the_last([&] { return gpu_.disable(); });
+    gpu_.leave();
+    return made;
+  }
+  const char* enable_call() const override { return "cuptiPmSamplingEnable"; }
+  const char* collect_call() const override { return "cuptiPmSamplingStop"; }
+  const char* disable_call() const override { return "cuptiPmSamplingDisable"; }
+
+  PmDevice& gpu() const { return gpu_; }
+  // CUPTI takes memory of the context that is current.
+  template <typename Call>
+  Availability within(Call call) const {
+    Availability made;
+    contexts_of_.run_within(context(), [&] { made = call(); });
+    return made;
+  }
+
+ private:
+  static Availability all_well() { return {true, "", "", ""}; }
+  template <typename Call>
+  Availability of_the_last(Call call) const {
+    if (gpu_.users() != 1 || !gpu_.is_enabled()) return all_well();
+    return within(call);
+  }
+
+  const CudaContexts& contexts_of_;
+  PmDevice& gpu_;
+};
+
+class PmSampler final : public CountingWorker {
+ public:
+  PmSampler(const EnginePlace& place, const PmSamplingOptions& options,
+            std::shared_ptr<DeviceClock> clock, const CaptureGate* gate)
+      : CountingWorker(place),
+        options_(options),
+        wanted_(resolve_metrics(pm_option().presets, options.metrics)),
+        pause_ns_(std::clamp(options.interval_ns * options.max_samples / 4, kShortestPause_ns,
+                             kLongestPause_ns)),
+        clock_(std::move(clock)),
+        readings_(options.scope_only, clock_, gate, place.session_start_ns) {}
+
+  const char* name() const override { return "PM sampling"; }
+  std::string_view engine() const override { return format::kPmEngine; }
+  int64_t patience_ns() const override { return kPatience_ns; }
+  void gather() override { readings_.gather(state("") == "ended"); }
+  void drain(DeviceNumbers& devices, RowSink& sink) override { readings_.drain(devices, sink); }
+  void account(format::Ledger& ledger) const override { readings_.account(ledger); }
+  void report(TraceStatus& status) const override { status.counting = state("counting"); }
+
+ private:
+  struct Gpu {
+    PmDevice device;
+    int full_buffers = 0;  // in succession
+    int64_t measured_ns = 0, next_measurement_ns = 0;
+    int64_t distance_ns = kFirstMeasurement_ns;
+  };
+
+  std::unique_ptr<AttachedContext> make_context(CUcontext context, uint32_t device) override;
+  void on_attached(const AttachedContext& one) override { measure_clock(sampled(one)); }
+  void on_gone(AttachedContext& one) override { sampled(one).gpu().leave(); }
+  void take_turn() override;
+  int64_t next_turn_ns() const override { return next_turn_ns_; }
+  void end_calls() override;
+
+  bool start(const PmContext& one);
+  bool read(const PmContext& one, Gpu& gpu);
+  bool restart(const PmContext& one, Gpu& gpu);
+  void measure_clock(const PmContext& one);
+  static const PmContext& sampled(const AttachedContext& one) {
+    return static_cast<const PmContext&>(one);
+  }
+
+  const PmSamplingOptions options_;
+  const std::vector<std::string> wanted_;
+  const int64_t pause_ns_;
+  const std::shared_ptr<DeviceClock> clock_;
+  PmReadings readings_;
+  std::map<uint32_t, Gpu> gpus_;  // by CUDA's number
+  int64_t next_turn_ns_ = 0;
+};
+
+std::unique_ptr<AttachedContext> PmSampler::make_context(CUcontext context, uint32_t device) {
+  auto gpu = gpus_.find(device);
+  if (gpu == gpus_.end()) {
+    const auto put = [this](PmReading reading) { readings_.put(std::move(reading)); };
+    gpu = gpus_.emplace(device, Gpu{PmDevice(api_, device, options_, put)}).first;
+  }
+  return std::make_unique<PmContext>(context, device, contexts_of_, gpu->second.device);
+}
+
+// One context of each GPU will do.
+void PmSampler::take_turn() {
+  std::map<uint32_t, const PmContext*> contexts;
+  for (const auto& one : attached()) contexts.try_emplace(one->device(), &sampled(*one));
+  for (const auto& [device, one] : contexts) {
+    Gpu& gpu = gpus_.at(device);
+    measure_clock(*one);
+    if (!(gpu.device.is_enabled() ? read(*one, gpu) : start(*one))) return;
+  }
+  next_turn_ns_ = base::monotonic_ns() + pause_ns_;
+}
+
+// Launches go on meanwhile: CUPTI does not wait for them here.
+bool PmSampler::start(const PmContext& one) {
+  PmDevice& gpu = one.gpu();
+  if (!gpu.is_planned()) {
+    const bool is_planned = make_or_fail("cuptiPmSamplingGetCounterAvailability", [&] {
+      return one.within([&] { return gpu.plan(wanted_); });
+    });
+    if (!is_planned) return false;
+    tell_unknown(one.device(), gpu.unknown(), pm_option().name);
+  }
+  return make_or_fail("cuptiPmSamplingStart",
+                      [&] { return one.within([&] { return gpu.start(); }); });
+}
+
+bool PmSampler::read(const PmContext& one, Gpu& gpu) {
+  bool is_full = false;
+  const bool is_read = make_or_fail("cuptiPmSamplingDecodeData", [&] {
+    return one.within([&] { return gpu.device.read(is_full); });
+  });
+  if (!is_read) return false;
+  if (is_full) return restart(one, gpu);
+  gpu.full_buffers = 0;
+  return true;
+}
+
+// What the buffer holds is lost.
+bool PmSampler::restart(const PmContext& one, Gpu& gpu) {
+  readings_.note_full_buffer();
+  if (++gpu.full_buffers == kMostFullBuffers) {
+    return make_or_fail("cuptiPmSamplingDecodeData", [&] {
+      return Availability{false, "buffer_full",
+                          "the GPU's buffer of samples was full three times in succession before "
+                          "it was read",
+                          "raise pm_sampling_interval_us or pm_sampling_max_samples, or name fewer "
+                          "metrics in pm_sampling_metrics"};
+    });
+  }
+  return make_or_fail("cuptiPmSamplingDisable", [&] {
+    return one.within([&] {
+      (void)gpu.device.stop();
+      return gpu.device.disable();
+    });
+  });
+}
+
+// By a kernel of ours (docs/design/warpscope-clock.md). Where that is not possible, the wall clock
+// has to do.
+void PmSampler::measure_clock(const PmContext& one) {
+  Gpu& gpu = gpus_.at(one.device());
+  const int64_t now_ns = base::monotonic_ns();
+  if (clock_ == nullptr || is_over() || now_ns < gpu.next_measurement_ns) return;
+  make_or_fail("cuLaunchKernel", [&] {
+    return one.within([&] {
+      (void)clock_->measure(0);
+      return Availability{true, "", "", ""};
+    });
+  });
+  gpu.next_measurement_ns = now_ns + gpu.distance_ns;
+  gpu.distance_ns = std::min(2 * gpu.distance_ns, kLastMeasurement_ns);
+}
+
+// GPUs whose contexts the program has destroyed are sampled up to here.
+void PmSampler::end_calls() {
+  for (auto& [device, gpu] : gpus_) {
+    if (!gpu.device.is_enabled()) continue;
+    PmDevice& left = gpu.device;
+    make_or_fail("cuptiPmSamplingDisable", [&] {
+      (void)left.stop();
+      return left.disable();
+    });
+  }
+  gpus_.clear();
+  CountingWorker::end_calls();
+}
+
+}  // namespace
+
+std::shared_ptr<ContextWorker> make_pm_sampler(const EnginePlace& place,
+                                               const PmSamplingOptions& options,
+                                               std::shared_ptr<DeviceClock> clock,
+                                               const CaptureGate* gate) {
+  return std::make_shared<PmSampler>(place, options, std::move(clock), gate);
+}
+
+}  // namespace gpufl::backend
