@@ -21,26 +21,9 @@ constexpr double kWarpsOfLaunch = 264 * 8, kAdditionsOfLaunch = 264 * 256 * 16;
 class RangeDevice : public Traced {
  protected:
   fs::path ranged(const std::string& metrics, const std::vector<std::string>& program) {
-    std::vector<std::string> command{"env",
-                                     "GPUFL_RANGE_METRICS=" + metrics,
-                                     beside("gpufl"),
-                                     "trace",
-                                     "-o",
-                                     logs_.path().string(),
-                                     "--engine",
-                                     "RangeProfiler",
-                                     "--",
-                                     beside("range_program")};
+    std::vector<std::string> command{"range_program"};
     command.insert(command.end(), program.begin(), program.end());
-    const Outcome outcome = run(command);
-    output_ = outcome.output;
-    EXPECT_EQ(outcome.exit_code, 0) << output_;
-    for (const auto& folder : fs::directory_iterator(logs_.path())) {
-      for (const auto& session : fs::directory_iterator(folder)) {
-        if (session.is_directory()) return session.path();
-      }
-    }
-    return {};
+    return trace_under("RangeProfiler", {"GPUFL_RANGE_METRICS=" + metrics}, command);
   }
   // By scope and metric.
   using Values = std::map<std::string, std::map<std::string, double>>;

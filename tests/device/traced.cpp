@@ -50,6 +50,24 @@ fs::path Traced::trace(const char* program, const std::vector<std::string>& argu
   return only_session();
 }
 
+fs::path Traced::trace_under(const char* engine, std::vector<std::string> variables,
+                             const std::vector<std::string>& program) {
+  std::vector<std::string> command = std::move(variables);
+  command.insert(command.begin(), "env");
+  command.insert(command.end(), {beside("gpufl"), "trace", "-o", logs_.path().string(), "--engine",
+                                 engine, "--", beside(program.front().c_str())});
+  command.insert(command.end(), program.begin() + 1, program.end());
+  const Outcome outcome = run(command);
+  output_ = outcome.output;
+  EXPECT_EQ(outcome.exit_code, 0) << output_;
+  for (const auto& folder : fs::directory_iterator(logs_.path())) {
+    for (const auto& session : fs::directory_iterator(folder)) {
+      if (session.is_directory()) return session.path();
+    }
+  }
+  return {};
+}
+
 fs::path Traced::only_session() const {
   const auto sessions = format::find_sessions(logs_.path());
   EXPECT_EQ(sessions.size(), 1u);

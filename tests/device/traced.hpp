@@ -28,6 +28,9 @@ class Traced : public testing::Test {
  protected:
   // Runs a program on a fresh folder; its only session.
   std::filesystem::path trace(const char* program, const std::vector<std::string>& arguments = {});
+  // Runs one that lies beside the test under `gpufl trace`, with variables as NAME=VALUE.
+  std::filesystem::path trace_under(const char* engine, std::vector<std::string> variables,
+                                    const std::vector<std::string>& program);
   std::filesystem::path only_session() const;
 
   TemporaryFolder logs_;

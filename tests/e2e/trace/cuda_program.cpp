@@ -5,6 +5,7 @@
 //   cuda            initialises CUDA: the driver loads what CUDA_INJECTION64_PATH names
 //   launch:N        launches N kernels       copy:N   copies N times     wait    waits for the GPU
 //   code            gives the GPU something to sample and to count in program_kernel
+//   counters        makes a context, and gives the GPU hardware counters
 //   kernel:NAME     launches one kernel of that name
 //   hang            launches a kernel that does not end
 //   say:TEXT        prints a line            maps     prints whether libcupti is mapped
@@ -135,6 +136,9 @@ void step(const std::string& name, const std::string& value, char** later) {
     gpu().synchronize(1);
   } else if (name == "code") {
     give_code();
+  } else if (name == "counters") {
+    gpufl::standin::give_hardware_counters();
+    gpufl::standin::make_context();
   } else if (name == "kernel") {
     static auto& names = *new std::deque<std::string>;  // read to the very end of the process
     gpu().launch({.name = names.emplace_back(value).c_str()});
