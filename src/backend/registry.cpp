@@ -120,6 +120,24 @@ int annotations_start(AnnotationTables tables) {
   return 0;
 }
 
+base::Result<std::unique_ptr<MetricCatalog>> open_metric_catalog(const std::string& chip) {
+  for (const Vendor& vendor : vendors()) {
+    if (vendor.open_catalog != nullptr) return vendor.open_catalog(chip);
+  }
+  return base::Status(base::Code::Unsupported,
+                      "this build has no catalogue of hardware counters: cupti.h was not found");
+}
+
+std::vector<CountingEngine> counting_engines() {
+  std::vector<CountingEngine> all;
+  for (const Vendor& vendor : vendors()) {
+    if (vendor.counting_engines == nullptr) continue;
+    const std::vector<CountingEngine> its = vendor.counting_engines();
+    all.insert(all.end(), its.begin(), its.end());
+  }
+  return all;
+}
+
 // Of several vendors, engines have what the first has whose GPUs are here.
 Diagnosis diagnose(const std::string& root) {
   Diagnosis diagnosis;

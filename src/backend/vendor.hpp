@@ -10,6 +10,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/diagnosis.hpp"
+#include "backend/metric_catalog.hpp"
 #include "backend/vendor_entry.hpp"
 
 // What is known of a vendor before, and without, its backend: the words that users write, and what
@@ -41,6 +42,9 @@ struct Vendor {
   // Those that make its libraries load ours into a program.
   std::span<const std::string_view> injection_variables = {};
   bool (*driver_starts)() = nullptr;  // whether somebody waited for that; null: nobody can
+  // Its catalogue of hardware counters, and the engines that take some; null: there is none.
+  base::Result<std::unique_ptr<MetricCatalog>> (*open_catalog)(const std::string& chip) = nullptr;
+  std::vector<CountingEngine> (*counting_engines)() = nullptr;
   int (*annotations_start)(AnnotationTables tables) = nullptr;  // null: it has none
 };
 

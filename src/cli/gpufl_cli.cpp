@@ -17,6 +17,7 @@
 #include "cli/info_command.hpp"
 #include "cli/log_command.hpp"
 #include "cli/login_command.hpp"
+#include "cli/metrics_command.hpp"
 #include "cli/monitor_command.hpp"
 #include "cli/open_command.hpp"
 #include "cli/report_command.hpp"
@@ -61,6 +62,7 @@ int run_gpufl(int argc, char** argv) {
   add_import_command(program);
   add_doctor_command(program);
   add_info_command(program);
+  add_metrics_command(program);
   add_analyze_command(program);
   program.set_footer(
       "Run 'gpufl COMMAND --help' for the options of a command.\nEvery command exits with 64 if "

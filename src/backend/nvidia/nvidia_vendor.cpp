@@ -7,6 +7,7 @@
 #endif
 #ifdef GPUFL_HAS_CUPTI
 #include "backend/nvidia/cuda/cuda_start.hpp"
+#include "backend/nvidia/nvperf/nvperf_catalog.hpp"
 #endif
 #ifdef GPUFL_HAS_NVTX
 #include "backend/nvidia/nvtx/nvtx_injection.hpp"
@@ -45,6 +46,8 @@ constexpr Vendor kNvidia = {
     .injection_variables = kInjectionVariables,
 #ifdef GPUFL_HAS_CUPTI
     .driver_starts = nvidia_cuda_starts,
+    .open_catalog = open_nvperf_catalog,
+    .counting_engines = nvidia_counting_engines,
 #endif
 #ifdef GPUFL_HAS_NVTX
     .annotations_start = start_nvtx_injection,

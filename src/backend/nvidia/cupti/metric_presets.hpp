@@ -6,13 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/metric_catalog.hpp"
+
 // What is counted, as sets that answer a question each.
 namespace gpufl::backend {
 
-struct MetricSet {
-  std::string_view name;
-  std::span<const std::string_view> metrics;
-};
 // What a user chooses metrics by.
 struct MetricOption {
   const char* name;  // "range_metrics"

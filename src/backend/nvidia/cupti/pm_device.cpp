@@ -75,7 +75,8 @@ Availability PmDevice::check_passes() const {
   return {false, "several_passes",
           "the metrics for PM sampling need " + std::to_string(passes) +
               " passes, and a sample is one: " + fits,
-          "name fewer metrics in pm_sampling_metrics"};
+          "name fewer metrics in pm_sampling_metrics (gpufl metrics describe says how many passes "
+          "a set needs)"};
 }
 
 Availability PmDevice::start() {
