@@ -21,10 +21,7 @@ class PmSampling(TraceTest):
         process = self.start(
             "cuda", "counters", f"launch_until:{go}", options=["--engine", "PmSampling"]
         )
-        wait_until(
-            lambda: any(until(one) for one in self.output.glob("*/*") if (one / "device.log").exists()),
-            "the counters",
-        )
+        wait_until(lambda: any(map(until, self.begun_sessions())), "the counters")
         go.touch()
         code, _, errors = self.end_of(process)
         self.assertEqual(code, 0, errors)
@@ -79,7 +76,7 @@ class PmSampling(TraceTest):
             *(PROGRAMS / "joining_shared", self.folder, "cuda", "init", f"bench:{done}", "shutdown"),
         )
         wait_until(
-            lambda: any(rows(one, "pm_sample") for one in self.output.glob("*/*")), "a sample"
+            lambda: any(rows(one, "pm_sample") for one in self.begun_sessions()), "a sample"
         )
         done.touch()
         code, _, errors = self.end_of(process)

@@ -17,7 +17,7 @@ class Ranges(TraceTest):
             *(PROGRAMS / program, self.folder, "cuda", "init", f"bench:{done}", "shutdown"),
         )
         wait_until(
-            lambda: any(rows(one, "coverage") for one in self.output.glob("*/*")), "the turn's end"
+            lambda: any(rows(one, "coverage") for one in self.begun_sessions()), "the turn's end"
         )
         done.touch()
         code, out, errors = self.end_of(process)

@@ -95,6 +95,10 @@ class TraceTest(unittest.TestCase):
     def sessions(self):
         return sorted(p for p in self.run_folder().iterdir())
 
+    def begun_sessions(self):
+        """Those that have a log by now, of a program that still runs."""
+        return [one for one in self.output.glob("*/*") if (one / "device.log").exists()]
+
     def session(self):
         found = self.sessions()
         self.assertEqual(len(found), 1, found)
