@@ -83,6 +83,12 @@ class PmSampling : public TracerFixture {
   bool drain_until_started(uint32_t times = 1) {
     return drain_until([&] { return pm_->started() >= times; });
   }
+  // There were samples to keep.
+  bool drain_past_samples() {
+    const int64_t from_ns = base::monotonic_ns();
+    return drain_until_started() &&
+           drain_until([&] { return base::monotonic_ns() - from_ns > 50'000'000; });
+  }
   std::string lacking(const char* value = "reason") {
     for (const base::Json& line : sink_.lines[Kind::Capability]) {
       if (line["asked"].as_string() == "PmSampling") return line[value].as_string();
@@ -142,7 +148,8 @@ TEST_F(PmSampling, SamplesFollowOneAnotherOnTheSessionsClock) {
   begin();
   const int64_t begun_ns = base::monotonic_ns() - session_start_ns_;
   ASSERT_TRUE(drain_until([&] { return rows(Kind::PmSample).size() > 500; }));
-  finish();
+  EXPECT_EQ(finish().pm_samples_dropped, 0u);
+  EXPECT_EQ(lacking(), "");
   const int64_t ended_ns = base::monotonic_ns() - session_start_ns_;
   std::vector<std::pair<int64_t, int64_t>> spans;
   for (const auto& row : rows(Kind::PmSample)) {
@@ -209,7 +216,7 @@ TEST_F(PmSampling, OfAProgramsScopesOnlyWhatLiesInThem) {
 TEST_F(PmSampling, WithoutAScopeTheSessionSaysSo) {
   options_.pm_sampling->scope_only = true;
   begin();
-  ASSERT_TRUE(drain_until_started());
+  ASSERT_TRUE(drain_past_samples());
   const format::Ledger ledger = finish();
   EXPECT_TRUE(rows(Kind::PmSample).empty());
   EXPECT_EQ(ledger.pm_samples, 0u);
@@ -222,7 +229,7 @@ TEST_F(PmSampling, OutsideOfTheCaptureRangeNothingIsKept) {
   ClosedGate gate;
   options_.gate = &gate;
   begin();
-  ASSERT_TRUE(drain_until_started());
+  ASSERT_TRUE(drain_past_samples());
   standin_->launch({});
   finish();
   EXPECT_TRUE(rows(Kind::PmSample).empty());
