@@ -75,10 +75,11 @@ std::vector<PlannedSet> all_presets(const MetricCatalog& catalog) {
 }
 
 std::string passes_text(const PlannedSet& set) {
-  if (!set.is_planned()) return "counts without";
+  if (!set.is_planned()) return "counted without passes";
   if (!set.passes) return "not available";
-  if (set.engine.by != CountedBy::Time || *set.passes == 1) return std::to_string(*set.passes);
-  return fmt::format("{}, so refused", *set.passes);
+  const std::string passes = *set.passes == 1 ? "1 pass" : fmt::format("{} passes", *set.passes);
+  const bool is_refused = set.engine.by == CountedBy::Time && *set.passes > 1;
+  return is_refused ? passes + ", so it is refused" : passes;
 }
 
 Json strings(const std::vector<std::string>& texts) {
@@ -127,16 +128,18 @@ std::vector<MetricFacts> matching(const MetricCatalog& catalog, const std::strin
   return metrics;
 }
 
+// "PmSampling overview, 1 pass: sm__cycles_active.avg, ..."
 void write_sets(report::Page& page, const std::vector<PlannedSet>& sets) {
-  report::TextTable table{
-      {{"engine", true}, {"preset", true}, {"passes", true}, {"metrics", true}}};
-  table.flexible = 3;
   for (const PlannedSet& set : sets) {
-    table.rows.push_back({std::string(set.engine.engine), set.preset, passes_text(set),
-                          fmt::format("{}", fmt::join(set.metrics, ", "))});
+    const std::string preset = set.preset.empty() ? "" : " " + set.preset;
+    page.paragraph(2,
+                   fmt::format("{}{}, {}: {}", set.engine.engine, preset, passes_text(set),
+                               fmt::join(set.metrics, ", ")),
+                   report::Tone::Plain, 2);
+    if (set.fitting.empty()) continue;
+    page.paragraph(4, fmt::format("into one pass fit {}", fmt::join(set.fitting, ",")),
+                   report::Tone::Plain, 2);
   }
-  table.drop_empty_columns();
-  page.table(table);
 }
 
 int list(const MetricCatalog& catalog, const Options& options) {
@@ -158,12 +161,10 @@ int list(const MetricCatalog& catalog, const Options& options) {
       write_sets(page, sets);
     }
     page.heading("METRICS", text::count(metrics.size()));
-    report::TextTable table{{{"name", true}, {"kind", true, 1}, {"description", true}}};
-    table.flexible = 2;
     for (const MetricFacts& metric : metrics) {
-      table.rows.push_back({metric.name, metric.kind, metric.description});
+      page.paragraph(2, fmt::format("{}  {}", metric.name, metric.description), report::Tone::Plain,
+                     2);
     }
-    page.table(table);
     print(page.text());
   }
   return metrics.empty() ? kExitNo : kExitGood;
@@ -218,18 +219,6 @@ void write(report::Page& page, const Described& metric) {
   page.field("take it as", fmt::format("{}", fmt::join(metric.forms, ", ")));
 }
 
-void write(report::Page& page, const std::vector<PlannedSet>& sets) {
-  if (sets.empty()) return;
-  page.heading("PASSES");
-  write_sets(page, sets);
-  for (const PlannedSet& set : sets) {
-    if (set.fitting.empty()) continue;
-    page.paragraph(
-        2, fmt::format("{}: into one pass fit {}", set.engine.engine, fmt::join(set.fitting, ",")),
-        report::Tone::Plain, 2);
-  }
-}
-
 bool is_preset(const std::vector<PlannedSet>& sets, const std::string& name) {
   return std::any_of(sets.begin(), sets.end(),
                      [&](const PlannedSet& set) { return set.preset == name; });
@@ -271,7 +260,10 @@ int describe(const MetricCatalog& catalog, const Options& options) {
     report::TextPage page(page_width(), false);
     page.paragraph(0, fmt::format("{}, by {}", catalog.chip(), catalog.source()));
     for (const Described& metric : metrics) write(page, metric);
-    write(page, sets);
+    if (!sets.empty()) {
+      page.heading("PASSES");
+      write_sets(page, sets);
+    }
     print(page.text());
   }
   return are_known ? kExitGood : kExitNo;

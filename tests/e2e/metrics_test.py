@@ -40,8 +40,9 @@ class OfAChip(unittest.TestCase):
         self.assertEqual(engines, {("PmSampling", "pm_sampling_metrics"),
                                    ("RangeProfiler", "range_metrics"), ("SassMetrics", "sass_metrics")})  # fmt: skip
         text = metrics("list", "--chip", "GH100").stdout
-        self.assertRegex(text, r"(?m)^  RangeProfiler +throughput +not available ")
-        self.assertRegex(text, r"(?m)^  SassMetrics +efficiency +counts without ")
+        self.assertRegex(text, r"(?m)^  dram__bytes_read  # of bytes read from DRAM$")
+        self.assertRegex(text, r"(?m)^  RangeProfiler throughput, not available: sm__throughput")
+        self.assertRegex(text, r"(?m)^  SassMetrics efficiency, counted without passes: smsp__")
 
     def test_a_text_is_looked_for_in_names_and_descriptions(self):
         names = [one["name"] for one in answer("list", "WARP", "--chip", "GH100")["metrics"]]
@@ -62,8 +63,8 @@ class OfAChip(unittest.TestCase):
                          ["instruction", "byte/second", "percent", "instruction"])  # fmt: skip
         text = metrics("describe", "sm__inst_executed.sum", "lts__t_sector_hit_rate.pct",
                        "--chip", "GH100").stdout  # fmt: skip
-        self.assertRegex(text, r"(?m)^  PmSampling +3, so refused ")
-        self.assertIn("PmSampling: into one pass fit sm__inst_executed.sum\n", text)
+        self.assertRegex(text, r"(?m)^  PmSampling, 3 passes, so it is refused: ")
+        self.assertIn("    into one pass fit sm__inst_executed.sum\n", text)
         one = answer("describe", "sm__inst_executed.sum", "--chip", "GH100")
         self.assertEqual({one["engine"]: one["passes"] for one in one["sets"]},
                          {"PmSampling": 1, "RangeProfiler": 1})  # fmt: skip
