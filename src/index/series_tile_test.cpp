@@ -12,8 +12,6 @@
 namespace gpufl::index {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Reading {
   int64_t time;
   double value;

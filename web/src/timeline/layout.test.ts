@@ -49,19 +49,23 @@ it("has a group for each GPU's hardware counters, apart from its readings", () =
     { id: "a", kind: "pm_sample", device: 0, index: 0, metric: "dram__bytes.sum" },
     { id: "b", kind: "pm_sample", device: 1, index: 0, metric: "dram__bytes.sum" },
   ] as const;
-  const titles = (devices: { device: number; name: string }[]) =>
-    groupTracks(describeTracks([], { series, devices })).map(({ title, startsClosed, leaves }) => [
-      title,
-      startsClosed,
-      leaves.map(({ id, label }) => `${id} ${label}`),
-    ]);
+  const titles = (devices: { device: number; name: string }[], shown: number = series.length) =>
+    groupTracks(describeTracks([], { series: series.slice(0, shown), devices })).map(
+      ({ title, startsClosed, leaves }) => [
+        title,
+        startsClosed,
+        leaves.map(({ id, label }) => `${id} ${label}`),
+      ],
+    );
   const gpu = (device: number) => ({ device, name: "H200" });
   expect(titles([gpu(0), gpu(1)])).toEqual([
     ["Health · GPU 0", false, ["r power, average"]],
     ["Hardware counters · GPU 0", false, ["a dram__bytes.sum"]],
     ["Hardware counters · GPU 1", false, ["b dram__bytes.sum"]],
   ]);
-  expect(titles([gpu(0)])[1]?.[0]).toBe("Hardware counters");
+  expect(titles([gpu(0)], 2)[1]?.[0]).toBe("Hardware counters");
+  // Of GPUs that the log says nothing else of, too.
+  expect(titles([])[2]?.[0]).toBe("Hardware counters · GPU 1");
 });
 
 it("calls threads by the names that the program gave them", () => {

@@ -289,9 +289,13 @@ function readingGroups({ series, devices }: Description): Group[] {
     true,
     readings.filter((entry) => !main.includes(entry)),
   );
-  const hardware = series.filter(({ kind }) => kind === "pm_sample");
-  for (const [device, list] of by(hardware, (entry) => entry.device ?? 0)) {
-    const title = several ? `Hardware counters · GPU ${device}` : "Hardware counters";
+  const hardware = by(
+    series.filter(({ kind }) => kind === "pm_sample"),
+    (entry) => entry.device ?? 0,
+  );
+  for (const [device, list] of hardware) {
+    const title =
+      several || hardware.size > 1 ? `Hardware counters · GPU ${device}` : "Hardware counters";
     add(`hardware:${device}`, title, false, list);
   }
   add(
