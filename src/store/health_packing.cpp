@@ -19,7 +19,7 @@ using base::Code;
 using base::Status;
 
 constexpr size_t kReadingsAtOnce = 50'000;  // of windows that are packed together: 40 bytes each
-constexpr size_t kUnitsAtOnce = 20;          // hours of devices, each of five blobs at the most
+constexpr size_t kUnitsAtOnce = 20;         // hours of devices, each of five blobs at the most
 
 uint64_t count_readings(const HealthReadings& readings) {
   uint64_t count = 0;

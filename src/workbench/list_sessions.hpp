@@ -29,9 +29,9 @@ struct ListedSession {
   std::string state;
   std::string damage;  // which file is missing or cut off
   std::optional<int64_t> duration_ns;
-  bool has_end = false;             // else its duration is to its last sign of life
-  std::optional<uint64_t> kernels;  // none: not recorded, or not known
-  uint64_t bytes = 0;               // on disk
+  bool has_end = false;               // else its duration is to its last sign of life
+  std::optional<uint64_t> kernels;    // none: not recorded, or not known
+  uint64_t bytes = 0;                 // on disk
   std::vector<ListedDevice> devices;  // only a quick look has them
 
   base::Json to_json() const;
