@@ -180,8 +180,12 @@ void Catalogue::look() {
   }
   for (const fs::path& dir : there) {
     if (is_stopping()) return;
-    // Whoever reported something does not wait for all the others.
-    if (has_looked_) look_at_reported();
+    // Whoever reported something does not wait for all the others. What was seen before is told
+    // before.
+    if (has_looked_) {
+      tell(std::exchange(changes, {}));
+      look_at_reported();
+    }
     look_at_one(dir, changes);
   }
   if (has_looked_) return tell(changes);

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "base/eventually.hpp"
 #include "format/test_session.hpp"
@@ -185,6 +186,41 @@ TEST_F(CatalogueTest, WhatComesRightAfterTheEndIsSeen) {
   fs::last_write_time(folder / "a", later);
   catalogue_->look_soon(folder / "a");
   EXPECT_TRUE(eventually([&] { return has_seen("grew a"); }));
+}
+
+// Its folder goes, and comes back while the look that missed it has not come to its end.
+TEST_F(CatalogueTest, ChangesAreToldInTheirOrder) {
+  constexpr int kOthers = 200, kRounds = 20;
+  record("a", "a");
+  for (int i = 0; i < kOthers; ++i) record("s" + std::to_string(i), "s" + std::to_string(i));
+  const TempDir elsewhere;
+  const fs::path here = fs::canonical(logs_.path()) / "a", away = elsewhere.path() / "a";
+  std::vector<std::string> told;
+  Catalogue catalogue(here.parent_path(), std::chrono::milliseconds(1),
+                      [&](const std::vector<Change>& changes) {
+                        const std::lock_guard lock(mutex_);
+                        for (const Change& change : changes) {
+                          if (change.session->id == "a") told.emplace_back(to_string(change.what));
+                        }
+                      });
+  catalogue.sessions();  // waits for the first look
+  std::vector<std::string> expected;
+  for (int round = 0; round < kRounds; ++round) {
+    fs::rename(here, away);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (catalogue.find("a") && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+    }
+    fs::rename(away, here);
+    catalogue.look_soon(here);
+    expected.insert(expected.end(), {"removed", "appeared"});
+    ASSERT_TRUE(eventually([&] {
+      const std::lock_guard lock(mutex_);
+      return told.size() >= expected.size();
+    }));
+    const std::lock_guard lock(mutex_);
+    ASSERT_EQ(told, expected);
+  }
 }
 
 // Nobody hears of what is no session, and of more than can wait some have to.
