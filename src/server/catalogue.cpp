@@ -25,7 +25,6 @@ namespace fs = std::filesystem;
 constexpr size_t kLongestId = 128;
 constexpr int kRestPerWork = 20;     // looking takes a twentieth of a core at most
 constexpr int kRestPerReported = 4;  // and at what was reported a fifth
-constexpr size_t kMostReported = 4096;
 // The system counts the times of changes in steps of a few milliseconds.
 constexpr int64_t kSettled_ns = 100'000'000;
 
@@ -112,12 +111,14 @@ bool Catalogue::wait_until(Clock::time_point next_look) {
   return false;
 }
 
-void Catalogue::look_soon(fs::path dir) {
+bool Catalogue::look_soon(fs::path dir) {
   {
     const std::lock_guard lock(mutex_);
-    if (reported_.size() >= kMostReported || !reported_.insert(std::move(dir)).second) return;
+    if (reported_.size() >= kMostReported) return reported_.contains(dir);
+    if (!reported_.insert(std::move(dir)).second) return true;
   }
   changed_.notify_all();
+  return true;
 }
 
 std::shared_ptr<SessionEntry> Catalogue::look_at(const fs::path& dir) const {

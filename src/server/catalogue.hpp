@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -63,8 +64,10 @@ class Catalogue {
   // How often something has changed.
   uint64_t revision() const;
   // Something of that session's folder, which is `folder() / name`, has changed: it is looked at
-  // before all others. Where too many wait, it has its turn with these. Costs next to nothing.
-  void look_soon(std::filesystem::path dir);
+  // before all others. False: too many wait, and it has its turn with all others. Costs next to
+  // nothing.
+  bool look_soon(std::filesystem::path dir);
+  static constexpr size_t kMostReported = 4096;
 
  private:
   using Clock = std::chrono::steady_clock;

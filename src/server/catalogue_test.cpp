@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <future>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "base/eventually.hpp"
 #include "format/test_session.hpp"
@@ -223,17 +225,36 @@ TEST_F(CatalogueTest, ChangesAreToldInTheirOrder) {
   }
 }
 
-// Nobody hears of what is no session, and of more than can wait some have to.
+// What happens while too much waits has its turn with all the others.
 TEST_F(CatalogueTest, ReportsAreBounded) {
-  start(std::chrono::hours(1));
   const fs::path folder = fs::canonical(logs_.path());
-  for (int i = 0; i < 10'000; ++i) catalogue_->look_soon(folder / std::to_string(i));
+  std::promise<void> is_held, may_go_on;
+  std::set<std::string> told;
+  Catalogue catalogue(folder, std::chrono::milliseconds(1),
+                      [&](const std::vector<Change>& changes) {
+                        {
+                          const std::lock_guard lock(mutex_);
+                          for (const Change& change : changes) told.insert(change.session->id);
+                          if (told != std::set<std::string>{"a"}) return;
+                        }
+                        is_held.set_value();
+                        may_go_on.get_future().wait();
+                      });
+  catalogue.sessions();
+  record("a", "a");
+  is_held.get_future().wait();
+  for (size_t i = 0; i < Catalogue::kMostReported; ++i) {
+    EXPECT_TRUE(catalogue.look_soon(folder / std::to_string(i)));
+  }
   record("z", "z");
+  EXPECT_FALSE(catalogue.look_soon(folder / "z"));
+  EXPECT_TRUE(catalogue.look_soon(folder / "0")) << "it is looked at anyway";
+  may_go_on.set_value();
   ASSERT_TRUE(eventually([&] {
-    catalogue_->look_soon(folder / "z");
-    return has_seen("appeared z");
+    const std::lock_guard lock(mutex_);
+    return told.contains("z");
   }));
-  EXPECT_EQ(catalogue_->sessions().size(), 1U);
+  EXPECT_EQ(catalogue.sessions().size(), 2U) << "nobody hears of what is no session";
 }
 
 TEST_F(CatalogueTest, TheNewestIsTheFirstWhateverChanges) {

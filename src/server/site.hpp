@@ -34,7 +34,7 @@ class Site {
   const Catalogue& catalogue() const { return catalogue_; }
   EventHub& events() { return events_; }
   // As the catalogue's.
-  void look_soon(const std::filesystem::path& dir) { catalogue_.look_soon(dir); }
+  bool look_soon(const std::filesystem::path& dir) { return catalogue_.look_soon(dir); }
   // Passes it on to those who follow the events, where it is about one of these sessions.
   void hear_of(const AnalysisRequest& request, const base::Status& status);
 
