@@ -24,8 +24,11 @@ constexpr uint64_t kMaxHeadBytes = uint64_t{512} << 20;
 // Levels end where one has so few buckets that it can be read whole.
 constexpr size_t kBucketsOfTopLevel = 512;
 
-base::Status damaged(const std::filesystem::path& path, const std::string& what) {
-  return {base::Code::Corrupt, path.string() + ": " + what};
+base::Status damaged(const std::string& what) { return {base::Code::Corrupt, what}; }
+
+base::Status failed(int error) {
+  const std::string reason = std::generic_category().message(error);
+  return {base::Status::from_errno(error, reason).code(), reason};
 }
 
 class OpenFile {
@@ -136,13 +139,13 @@ base::Status IndexFile::write(const std::filesystem::path& path, const WindowIde
     put_levels(builder.lane(i), index.lanes[i], blocks);
   }
   const std::string head = compress(encode_head(identity, index));
-  if (head.empty()) return {base::Code::LimitReached, "no memory to write an index"};
+  if (head.empty()) return {base::Code::LimitReached, "there is no memory to write it"};
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   // Several servers may index one folder: each writes a file of its own.
   std::string temporary = path.string() + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return base::Status::from_errno(errno, temporary);
+  if (fd < 0) return failed(errno);
   const bool is_written =
       write_all(fd, prefix(head.size())) && write_all(fd, head) && write_all(fd, blocks);
   const int write_error = errno;
@@ -150,7 +153,7 @@ base::Status IndexFile::write(const std::filesystem::path& path, const WindowIde
   if (!is_written || !is_closed || ::rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = is_written ? errno : write_error;
     ::unlink(temporary.c_str());
-    return base::Status::from_errno(reason, path.string());
+    return failed(reason);
   }
   return {};
 }
@@ -159,30 +162,30 @@ base::Result<std::shared_ptr<const IndexFile>> IndexFile::open(const std::filesy
                                                                const WindowIdentity& identity) {
   OpenFile opened(path);
   const int fd = opened.fd();
-  if (fd < 0) return base::Status::from_errno(errno, path.string());
+  if (fd < 0) return failed(errno);
   const std::shared_ptr<IndexFile> file(new IndexFile());
   file->path_ = path;
   struct stat status{};
   std::string start(kPrefixBytes, '\0');
   if (::fstat(fd, &status) != 0 || !read_at(fd, 0, start.data(), start.size())) {
-    return damaged(path, "it is cut off");
+    return damaged("it is cut off");
   }
   file->bytes_ = static_cast<uint64_t>(status.st_size);
   file->inode_ = status.st_ino;
-  if (!start.starts_with(kMagic)) return damaged(path, "it is not an index");
+  if (!start.starts_with(kMagic)) return damaged("it is not an index");
   if (number_at(start, 8) != kIndexVersion) {
-    return base::Status(base::Code::TooNew, path.string() + ": it is of another version");
+    return base::Status(base::Code::TooNew, "it is of another version");
   }
   const uint64_t head_bytes = number_at(start, 16);
-  if (head_bytes > file->bytes_ - kPrefixBytes) return damaged(path, "it is cut off");
+  if (head_bytes > file->bytes_ - kPrefixBytes) return damaged("it is cut off");
   std::string head(head_bytes, '\0');
-  if (!read_at(fd, kPrefixBytes, head.data(), head.size())) return damaged(path, "it is cut off");
+  if (!read_at(fd, kPrefixBytes, head.data(), head.size())) return damaged("it is cut off");
   const auto text = decompress(head, kMaxHeadBytes);
-  if (!text) return damaged(path, text.status().message());
+  if (!text) return damaged(text.status().message());
   const uint64_t blocks_at = kPrefixBytes + head_bytes;
   if (const auto read = decode_head(*text, identity, blocks_at, file->bytes_, file->index_);
       !read) {
-    return damaged(path, read.message());
+    return damaged(read.message());
   }
   if (KeptDescriptors::take()) file->fd_ = opened.release();
   return std::shared_ptr<const IndexFile>(file);

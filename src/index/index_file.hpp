@@ -23,7 +23,7 @@ class IndexFile {
   // NotFound, Corrupt, or TooNew where it is of another version or another window.
   static base::Result<std::shared_ptr<const IndexFile>> open(const std::filesystem::path& path,
                                                              const WindowIdentity& identity);
-  // Whole or not at all.
+  // Whole or not at all. Where it is to be stands in no message of these two.
   static base::Status write(const std::filesystem::path& path, const WindowIdentity& identity,
                             IndexBuilder& builder);
   ~IndexFile();

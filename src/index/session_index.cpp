@@ -264,13 +264,11 @@ base::Status SessionIndex::index_file(const WindowFile& file, const WindowIdenti
   if (progress.is_out_of_time || remade_[key] >= kMostRemade) return keep_in_memory();
   // A cache that cannot be written costs time and nothing else.
   const fs::path path = path_of(key);
-  if (const base::Status status = IndexFile::write(path, identity, builder); !status) {
-    problems.push_back(status.message());
-    return keep_in_memory();
-  }
-  const auto stored = IndexFile::open(path, identity);
+  const base::Status written = IndexFile::write(path, identity, builder);
+  const auto stored = written ? IndexFile::open(path, identity) : written;
   if (!stored) {
-    problems.push_back(stored.status().message());
+    problems.push_back("the index of " + file.path.filename().string() +
+                       " cannot be kept: " + stored.status().message());
     return keep_in_memory();
   }
   source = std::make_shared<WindowSource>(file, *stored);

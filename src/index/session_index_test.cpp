@@ -142,6 +142,19 @@ TEST_F(SessionIndexTest, AWindowThatTakesTooLongIsShownAsFarAsItWasRead) {
   EXPECT_TRUE(again.session()->problems.empty());
 }
 
+// Readers may be strangers, whom it does not concern where that is.
+TEST_F(SessionIndexTest, ThatAnIndexCannotBeKeptIsSaidWithoutItsPlace) {
+  write_session();
+  const fs::path file = cache();
+  std::ofstream(file) << "no folder";
+  SessionIndex index(dir(), file);
+  ASSERT_TRUE(index.update(goes_on));
+  ASSERT_FALSE(index.session()->problems.empty());
+  const std::string name = index.session()->windows.front()->file().path.filename().string();
+  EXPECT_EQ(index.session()->problems.front(),
+            "the index of " + name + " cannot be kept: Not a directory");
+}
+
 TEST_F(SessionIndexTest, ALiveWindowAtItsLimitTakesNoLineTwice) {
   testing::RandomSession session(dir(), 3, 100'000'000);
   for (int i = 0; i < 5; ++i) session.add(200);

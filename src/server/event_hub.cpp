@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <string>
 
-#include "server/session_folders.hpp"
-
 namespace gpufl::server {
 namespace {
 
@@ -47,8 +45,8 @@ std::shared_ptr<net::EventChannel> EventHub::open(std::string_view event,
 
 void EventHub::publish(std::string_view event, const base::Json& data) {
   const std::lock_guard lock(mutex_);
-  const std::string text = net::event_text(event, without_session_folders(data.dump(), hidden_),
-                                           std::to_string(++published_));
+  const std::string text =
+      net::event_text(event, without_places(data.dump(), hidden_), std::to_string(++published_));
   std::string guests;  // without its number, which tells how much else happens
   std::erase_if(followers_, [&](const Follower& one) {
     if (one.session.empty()) return !one.channel->push(text);

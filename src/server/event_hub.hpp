@@ -12,6 +12,7 @@
 
 #include "base/json.hpp"
 #include "net/event_channel.hpp"
+#include "server/session_folders.hpp"
 #include "server/viewer.hpp"
 
 // The event streams that are open, and what all of them are told. Any thread.
@@ -19,8 +20,8 @@ namespace gpufl::server {
 
 class EventHub {
  public:
-  // `hidden`: a folder with sessions, which nobody is told (server/session_folders.hpp).
-  explicit EventHub(size_t most = SIZE_MAX, std::string hidden = {})
+  // `hidden`: what nobody is told.
+  explicit EventHub(size_t most = SIZE_MAX, HiddenPlaces hidden = {})
       : most_(most), hidden_(std::move(hidden)) {}
 
   // A stream that is told everything from now on, after `greeting`; of a guest, only that something
@@ -37,7 +38,7 @@ class EventHub {
     std::string session;  // of a guest; empty: is told everything
   };
   const size_t most_;
-  const std::string hidden_;
+  const HiddenPlaces hidden_;
   std::mutex mutex_;
   std::vector<Follower> followers_;
   uint64_t published_ = 0;

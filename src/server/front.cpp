@@ -11,13 +11,12 @@ void set_unless_there(net::HttpReply& reply, std::string_view name, std::string_
   reply.headers.emplace_back(name, value);
 }
 
-// As JSON has it, without its quotes.
-std::string as_json(const std::filesystem::path& path) {
-  const std::string quoted = base::Json(path.string()).dump();
+}  // namespace
+
+std::string inside_json(const std::string& text) {
+  const std::string quoted = base::Json(text).dump();
   return quoted.substr(1, quoted.size() - 2);
 }
-
-}  // namespace
 
 std::string without_path(std::string text, std::string_view path) {
   for (size_t at; (at = text.find(path)) != std::string::npos;) {
@@ -27,7 +26,7 @@ std::string without_path(std::string text, std::string_view path) {
 }
 
 Front::Front(const std::optional<PublicUrl>& public_url, const std::filesystem::path& hidden)
-    : public_url_(public_url), hidden_(as_json(hidden)) {}
+    : public_url_(public_url), hidden_(inside_json(hidden.string())) {}
 
 bool Front::has_prefix(std::string_view path) const {
   if (!public_url_) return false;

@@ -37,5 +37,7 @@ class Front {
 
 // The text with another word for `path`.
 std::string without_path(std::string text, std::string_view path);
+// As JSON has it, without its quotes.
+std::string inside_json(const std::string& text);
 
 }  // namespace gpufl::server

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/session_folders.hpp"
 
-#include "base/json.hpp"
+#include <utility>
+
+#include "server/front.hpp"
 
 namespace gpufl::server {
 namespace {
@@ -12,8 +14,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string without_session_folders(std::string json, std::string_view folder) {
   if (folder.empty()) return json;
-  const std::string quoted = base::Json(std::string(folder)).dump();
-  const std::string_view name = std::string_view(quoted).substr(1, quoted.size() - 2);
+  const std::string name = inside_json(std::string(folder));
   const std::string_view text = json;
   std::string out;
   size_t done = 0;
@@ -30,6 +31,11 @@ std::string without_session_folders(std::string json, std::string_view folder) {
   }
   if (done == 0) return json;
   return out += text.substr(done);
+}
+
+std::string without_places(std::string json, const HiddenPlaces& places) {
+  if (!places.cache.empty()) json = without_path(std::move(json), inside_json(places.cache));
+  return without_session_folders(std::move(json), places.sessions);
 }
 
 }  // namespace gpufl::server

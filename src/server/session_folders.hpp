@@ -13,4 +13,10 @@ namespace gpufl::server {
 // empty. An empty `folder` changes nothing.
 std::string without_session_folders(std::string json, std::string_view folder);
 
+struct HiddenPlaces {
+  std::string sessions, cache;  // empty: it is no secret
+};
+// JSON without these: "CACHE" stands for the cache's folder.
+std::string without_places(std::string json, const HiddenPlaces& places);
+
 }  // namespace gpufl::server

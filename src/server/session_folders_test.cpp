@@ -26,5 +26,12 @@ TEST(SessionFolders, AreFoundAsJsonHasThem) {
   EXPECT_EQ(without_session_folders(R"({"log":"/a"})", ""), R"({"log":"/a"})");
 }
 
+TEST(SessionFolders, AreHiddenBesideTheCache) {
+  const std::string json = R"(["/d/s/7/scope.log","/d/\"c\"/index/1: it is full"])";
+  EXPECT_EQ(without_places(json, {"/d/s", "/d/\"c\""}),
+            R"(["scope.log","CACHE/index/1: it is full"])");
+  EXPECT_EQ(without_places(json, {}), json);
+}
+
 }  // namespace
 }  // namespace gpufl::server

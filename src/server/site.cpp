@@ -6,7 +6,6 @@
 
 #include "format/session_files.hpp"
 #include "server/front.hpp"
-#include "server/session_folders.hpp"
 #include "server/session_json.hpp"
 
 namespace gpufl::server {
@@ -31,7 +30,8 @@ size_t count_sealed(const std::filesystem::path& dir) {
 Site::Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
            const CacheFolder& notes, SharedWork& shared, const SiteShare& share)
     : cache_(shared.cache.path()),
-      hidden_(share.is_one_of_several ? folder.string() : ""),
+      hidden_(share.is_one_of_several ? HiddenPlaces{folder.string(), cache_.string()}
+                                      : HiddenPlaces{}),
       events_(share.event_streams, hidden_),
       catalogue_(folder, pace,
                  [this, &indexes = shared.indexes,
@@ -61,7 +61,7 @@ bool Site::is_worth_indexing(const Change& change) {
 net::HttpReply Site::answer(const net::HttpRequest& request, const Viewer& viewer) const {
   net::HttpReply reply = routes_.answer(request, viewer);
   if (reply.content_type.ends_with("json")) {
-    reply.body = without_session_folders(std::move(reply.body), hidden_);
+    reply.body = without_places(std::move(reply.body), hidden_);
   }
   return reply;
 }

@@ -13,6 +13,7 @@
 #include "server/event_hub.hpp"
 #include "server/routes.hpp"
 #include "server/services.hpp"
+#include "server/session_folders.hpp"
 
 // The sessions of one folder, as a server shows them: what there is, what happens to it, and the
 // routes that answer for it. A server of one folder has one; a hosted one has one for each
@@ -42,7 +43,7 @@ class Site {
   bool is_worth_indexing(const Change& change);
 
   const std::filesystem::path cache_;  // is hidden from readers
-  const std::string hidden_;           // as is this folder with sessions; empty: it is no secret
+  const HiddenPlaces hidden_;          // from those who read one of several
   EventHub events_;
   std::map<std::filesystem::path, size_t> sealed_;  // windows of live sessions; the look's thread's
   Catalogue catalogue_;

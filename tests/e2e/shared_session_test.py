@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A link to one session, from outside: what its guests are answered, over every route, and when it ends."""
 
+import gzip
 import http.client
 import json
 import re
+import shutil
 import time
 import unittest
 import urllib.parse
@@ -18,6 +20,7 @@ SHOWN = RECORDINGS / "h200_gpt_step"  # with the text of its source lines
 OTHER = RECORDINGS / "h200_sync_in_loop"
 PASSWORD = "a long enough password"
 ENDS_WITHIN_S = 5
+GZIP = b"\x1f\x8b"
 MOST_OF_A_KIND = 4  # kernels, groups and events that are asked for one by one
 
 
@@ -175,6 +178,23 @@ class SharedSessionTest(HostedTest):
                     self.assertNotIn(json.dumps(secret)[1:-1], text, path)
 
     def test_no_answer_says_where_the_server_keeps_sessions(self):
+        self.no_answer_has_a_place_of_the_server()
+
+    def test_nor_where_it_cannot_keep_indexes(self):
+        indexes = self.data / "cache" / "index"
+        self.server.end()
+        shutil.rmtree(indexes)
+        indexes.write_text("no folder")
+        self.start()
+        self.log_in("ada")
+        self.no_answer_has_a_place_of_the_server()
+        said = self.finished(f"/sessions/{self.shown}/tracks")["problems"]
+        self.assertIn("cannot be kept: Not a directory", str(said))
+        self.api("PUT", "/sharing", {"is_on": True})
+        status, text = Guest(self.server, self.make_link()["link"]).ask(f"/api/v1/sessions/{self.shown}/tracks")
+        self.assertEqual((status, json.loads(text)["problems"]), (200, said))
+
+    def no_answer_has_a_place_of_the_server(self):
         kept = next(one for one in (self.data / "workspaces/1/sessions").iterdir()
                     if self.other in (one / "manifest.ndjson").read_text())  # fmt: skip
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE_S)
@@ -192,6 +212,8 @@ class SharedSessionTest(HostedTest):
         answered = 0
         for path in dict.fromkeys(paths + [path.replace(self.shown, self.other) for path in paths]):
             status, answer = self.whole_answer(path)
+            if answer.startswith(GZIP):
+                answer = gzip.decompress(answer)
             answered += status == 200
             at = answer.find(str(self.data).encode())
             self.assertEqual(at, -1, f"{path}: {answer[max(at - 200, 0):at + 200]}")
