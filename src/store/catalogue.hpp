@@ -42,6 +42,7 @@ class Catalogue {
   // Restored: it has changed just now, so that it is not the first to expire again.
   virtual base::Status set_deleted(int64_t session, bool is_deleted) = 0;
   virtual base::Status set_pinned(int64_t session, bool is_pinned) = 0;
+  virtual base::Status set_ended(int64_t session) = 0;
   // It counts as deleted, and everything else that is known of it goes.
   virtual base::Status purge(int64_t session) = 0;
   virtual base::Status add_bytes(int64_t session, int64_t bytes) = 0;

@@ -42,6 +42,7 @@ struct StoredSession {
   bool is_purged = false;  // deleted, and nothing of it is left but that
   int64_t changed_ms = 0;  // when something of it came last
   int64_t deleted_ms = 0;  // 0: it is not deleted
+  bool has_ended = false;  // its end has come, and lines that come late change nothing of that
 };
 
 enum class WindowState : uint8_t {

@@ -66,7 +66,10 @@ Decision SessionStore::decide(Piece& piece, Group& group) {
     if (!cleared) return cleared;
   }
   Decision taken = take_piece(piece, **found, group);
-  if (taken && taken->what == What::Stored) group.changed.emplace(piece.workspace, (*found)->id);
+  if (!taken || taken->what != What::Stored) return taken;
+  group.changed.emplace(piece.workspace, (*found)->id);
+  if (!piece.has_end || (*found)->has_ended) return taken;
+  if (Status noted = catalogue_->set_ended((*found)->id); !noted) return noted;
   return taken;
 }
 
@@ -283,7 +286,8 @@ Decision SessionStore::take_live(Piece& piece, const StoredSession& session, Gro
   Group::Growth& gained = group.growth[piece.workspace];
   gained.bytes += growth;
   gained.texts += growth;
-  group.appends.push_back({&piece, session.id, file, end, rest, piece.is_final || piece.has_end});
+  const bool is_over = piece.is_final || piece.has_end || session.has_ended;
+  group.appends.push_back({&piece, session.id, file, end, rest, is_over});
   return Outcome{What::Stored, end + rest.size(), {}};
 }
 

@@ -22,7 +22,7 @@ struct Append {
   std::filesystem::path file;
   uint64_t offset;
   std::string_view text;  // of the piece, without what is there already
-  bool has_end;           // the session says that it has ended
+  bool has_end;           // the session has ended
   size_t outcome = 0;     // its place among those of the group
 
   LiveLines lines() const { return {session, piece->channel, piece->number, offset, text}; }

@@ -49,8 +49,7 @@ class LiveTexts {
   base::Status sync_folder_of(const std::filesystem::path& folder);
 
   // The session in that folder is being recorded, from now on until nothing is said of it for as
-  // long as `patience`, or it has ended. Lines of it that were still on their way then change
-  // nothing.
+  // long as `patience`, or it has ended. Nothing that is known to have ended is kept live.
   void keep_live(const std::filesystem::path& folder);
   void end(const std::filesystem::path& folder);
   // Nothing of it was ever said.

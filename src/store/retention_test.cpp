@@ -67,6 +67,30 @@ class RetentionTest : public ::testing::Test {
   std::unique_ptr<SessionStore> store_;
 };
 
+// As they do from an agent that was away for longer than a session without lines counts as live.
+TEST_F(RetentionTest, LinesThatComeLateBeginNothing) {
+  const std::string id = session_id(1);
+  const TempDir logs;
+  const fs::path recorded = logs.path() / "s";
+  testing::write_session(recorded, id, 1, 5);
+  uint64_t last = 1;
+  while (fs::exists(recorded / format::sealed_file_name(Channel::System, last + 1))) ++last;
+  const std::string end =
+      format::testing::read_text(recorded / format::sealed_file_name(Channel::System, last));
+  ASSERT_EQ(store_->take(window_piece(*store_, id, Channel::System, last, end)).what, What::Stored);
+  const auto send_lines = [&](int session, uint64_t window) {
+    const std::string text = live_text(session_id(session), Channel::Scope, window, 1);
+    return store_->take(live_piece(session_id(session), Channel::Scope, window, 0, text)).what;
+  };
+  ASSERT_EQ(send_lines(2, 1), What::Stored);
+  ASSERT_TRUE(base::eventually([&] { return !format::is_locked(folder_of(2)); }));
+  EXPECT_EQ(send_lines(1, 2), What::Stored);
+  EXPECT_FALSE(format::is_locked(folder_of(1))) << "after the house was kept";
+  start();
+  EXPECT_EQ(send_lines(1, 3), What::Stored);
+  EXPECT_FALSE(format::is_locked(folder_of(1))) << "after it was opened again";
+}
+
 TEST_F(RetentionTest, WhatIsTooOldGoesAndLeavesATombstone) {
   ASSERT_EQ(send(1), What::Stored);
   ASSERT_EQ(send(2), What::Stored);

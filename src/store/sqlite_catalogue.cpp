@@ -109,13 +109,19 @@ CREATE INDEX sessions_kept ON sessions (workspace) WHERE is_purged = 0;
 )";
 }
 
-constexpr std::array kSteps = {first_tables(),  add_modules_by_content(),
-                               add_retention(), add_generation(),
-                               add_health(),    add_session_indexes()};
+constexpr const char* add_ends() {
+  return R"(
+ALTER TABLE sessions ADD COLUMN has_ended INTEGER NOT NULL DEFAULT 0;
+)";
+}
+
+constexpr std::array kSteps = {
+    first_tables(), add_modules_by_content(), add_retention(), add_generation(),
+    add_health(),   add_session_indexes(),    add_ends()};
 
 constexpr const char* kSessionColumns =
-    "SELECT id, workspace, name, is_deleted, bytes, is_pinned, is_purged, changed_ms, deleted_ms "
-    "FROM sessions";
+    "SELECT id, workspace, name, is_deleted, bytes, is_pinned, is_purged, changed_ms, deleted_ms, "
+    "has_ended FROM sessions";
 constexpr const char* kAsideColumns =
     "SELECT id, workspace, session, what, sha256, reason, sender, bytes, arrived_ms FROM "
     "quarantine WHERE workspace = ?";
@@ -131,7 +137,8 @@ StoredSession session_in(const Row& row) {
           .is_pinned = row.integer(5) != 0,
           .is_purged = row.integer(6) != 0,
           .changed_ms = row.integer(7),
-          .deleted_ms = row.integer(8)};
+          .deleted_ms = row.integer(8),
+          .has_ended = row.integer(9) != 0};
 }
 
 Workspace workspace_in(const Row& row) {
@@ -276,6 +283,10 @@ Status SqliteCatalogue::set_pinned(int64_t session, bool is_pinned) {
                         {int64_t{is_pinned}, session});
 }
 
+Status SqliteCatalogue::set_ended(int64_t session) {
+  return database_->run("UPDATE sessions SET has_ended = 1 WHERE id = ?", {session});
+}
+
 Status SqliteCatalogue::purge(int64_t session) {
   Status done = database_->run("DELETE FROM windows WHERE session = ?", {session});
   if (done) done = database_->run("DELETE FROM health_places WHERE session = ?", {session});
@@ -283,8 +294,8 @@ Status SqliteCatalogue::purge(int64_t session) {
   if (done) done = database_->run("DELETE FROM session_modules WHERE session = ?", {session});
   if (!done) return done;
   return database_->run(
-      "UPDATE sessions SET is_purged = 1, is_deleted = 1, bytes = 0, deleted_ms = max(deleted_ms, "
-      "?) WHERE id = ?",
+      "UPDATE sessions SET is_purged = 1, is_deleted = 1, has_ended = 0, bytes = 0, deleted_ms = "
+      "max(deleted_ms, ?) WHERE id = ?",
       {now_ms(), session});
 }
 

@@ -34,6 +34,7 @@ class SqliteCatalogue : public Catalogue {
   base::Result<int64_t> add_session(int64_t workspace, std::string_view name) override;
   base::Status set_deleted(int64_t session, bool is_deleted) override;
   base::Status set_pinned(int64_t session, bool is_pinned) override;
+  base::Status set_ended(int64_t session) override;
   base::Status purge(int64_t session) override;
   base::Status add_bytes(int64_t session, int64_t bytes) override;
   base::Status each_session(const SessionVisitor& see) override;

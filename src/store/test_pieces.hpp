@@ -101,6 +101,7 @@ inline Piece live_piece(const std::string& session, format::Channel channel, uin
 // Takes from a catalogue what came with packed health and later.
 inline constexpr const char* kWithoutHealth = R"(
 DROP INDEX sessions_by_workspace; DROP INDEX sessions_kept;
+ALTER TABLE sessions DROP COLUMN has_ended;
 DROP TABLE health; DROP TABLE devices; DROP TABLE health_places; DROP INDEX windows_unpacked;
 ALTER TABLE windows DROP COLUMN is_packed;
 ALTER TABLE workspaces DROP COLUMN health_1s_days;
