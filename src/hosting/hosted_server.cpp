@@ -110,7 +110,6 @@ class RunningHostedServer : public HostedServer {
     add_workspace_routes(*routes_, *services_);
     add_share_routes(*routes_, *services_);
     make_sites();
-    remove_notes();  // of those that went when the last server was killed
     store_->tell_of_changes(
         [this](int64_t workspace, const fs::path& folder) { sites_.look_soon(workspace, folder); });
     if (Status made = make_first_link(); !made) return made;

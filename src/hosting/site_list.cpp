@@ -26,6 +26,8 @@ void SiteList::add_new(const store::Directory& directory, store::SessionStore& s
     if (!folder) continue;  // tried again the next time
     auto notes = server::CacheFolder::open(store.folder_of(id) / "notes");
     if (!notes) continue;
+    // Those of others went while nobody was there to hear of it.
+    if (const auto kept = store.kept_sessions(id)) notes->keep_notes_of(*kept);
     auto place = std::make_shared<Place>(std::move(*notes), store, id);
     server::SiteShare share = kShare;
     share.fleet = &place->fleet;

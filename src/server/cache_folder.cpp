@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -290,6 +291,16 @@ Status CacheFolder::write_notes(std::string_view session_id, const Json& notes) 
 
 void CacheFolder::remove_notes(std::string_view session_id) const {
   ::unlink((folder_ / kNotes / name_hash(session_id)).c_str());
+}
+
+void CacheFolder::keep_notes_of(const std::vector<std::string>& session_ids) const {
+  std::set<std::string> kept;
+  for (const std::string& id : session_ids) kept.insert(name_hash(id));
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_ / kNotes, error)) {
+    const std::string name = entry.path().filename().string();
+    if (is_hash(name) && !kept.contains(name)) ::unlink(entry.path().c_str());
+  }
 }
 
 }  // namespace gpufl::server

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/json.hpp"
 #include "base/status.hpp"
@@ -46,6 +47,8 @@ class CacheFolder {
   base::Json read_notes(std::string_view session_id) const;
   base::Status write_notes(std::string_view session_id, const base::Json& notes) const;
   void remove_notes(std::string_view session_id) const;
+  // Of no other sessions.
+  void keep_notes_of(const std::vector<std::string>& session_ids) const;
 
  private:
   explicit CacheFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -42,6 +42,18 @@ TEST(CacheFolder, SaysWhyItCannotBeUsed) {
   EXPECT_FALSE(CacheFolder::open("/proc/no-such"));
 }
 
+TEST(CacheFolder, KeepsNotesOfThoseThatAreNamed) {
+  const TempDir dir;
+  const auto cache = CacheFolder::open(dir.path() / "cache");
+  ASSERT_TRUE(cache);
+  for (const char* id : {"a", "b"}) ASSERT_TRUE(cache->write_notes(id, Json::object()));
+  write_text(cache->path() / "notes" / "mine", "");
+  cache->keep_notes_of({"b", "c"});
+  EXPECT_TRUE(cache->read_notes("a").is_null());
+  EXPECT_TRUE(cache->read_notes("b").is_object());
+  EXPECT_EQ(file_names(cache->path() / "notes").size(), 2U) << "what is called otherwise stays";
+}
+
 TEST(CacheFolder, NotesOfAnyIdStayInside) {
   const TempDir dir;
   const auto cache = CacheFolder::open(dir.path() / "cache");

@@ -37,9 +37,6 @@ Status SessionStore::recover() {
   Status done =
       catalogue_->each_session([&](const StoredSession& one) { sessions.push_back(one); });
   if (done) done = replay_journal();
-  for (const StoredSession& one : sessions) {
-    if (one.is_purged) gone_.push_back({one.workspace, one.name});
-  }
   // A full disk is no reason to show nothing: lines are taken once there is room to replay.
   if (!done && done.code() != base::Code::LimitReached) return done;
   const auto workspaces = catalogue_->workspaces();

@@ -183,6 +183,15 @@ std::vector<SessionStore::Gone> SessionStore::take_gone() {
   return std::exchange(gone_, {});
 }
 
+base::Result<std::vector<std::string>> SessionStore::kept_sessions(int64_t workspace) {
+  const std::lock_guard lock(catalogue_mutex_);
+  std::vector<std::string> names;
+  const Status seen = catalogue_->each_kept_session(
+      workspace, [&](const StoredSession& one) { names.push_back(one.name); });
+  if (!seen) return seen;
+  return names;
+}
+
 base::Result<std::vector<StoredSession>> SessionStore::sessions(int64_t workspace, size_t most,
                                                                 int64_t before) {
   const std::lock_guard lock(catalogue_mutex_);

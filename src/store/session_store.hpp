@@ -101,12 +101,14 @@ class SessionStore {
     std::string session, reason;
   };
   std::vector<Expiry> take_expired();
-  // Of which nothing is left, since the last time; the first time also those of earlier runs.
+  // Of which nothing is left, since the last time.
   struct Gone {
     int64_t workspace = 0;
     std::string session;
   };
   std::vector<Gone> take_gone();
+  // Of a workspace, those of which something is left.
+  base::Result<std::vector<std::string>> kept_sessions(int64_t workspace);
   const std::string& generation() const { return generation_; }
   base::Result<std::vector<SetAside>> set_aside(int64_t workspace);
   base::Result<std::vector<Workspace>> workspaces();
