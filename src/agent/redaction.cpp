@@ -2,12 +2,12 @@
 #include "agent/redaction.hpp"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -46,10 +46,19 @@ bool redact_source(std::string_view line, std::string& out) {
   return true;
 }
 
+// Whatever it is, it may pass: the disk is full, or somebody sets TMPDIR right.
+base::Status no_copy(const std::string& why) {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  const char* const named = std::getenv("TMPDIR");
+  const std::string place = error && named != nullptr ? named : folder.string();
+  return {base::Code::IoError, "cannot write a copy in " + place + " (see TMPDIR): " + why};
+}
+
 base::Result<OpenFile> nameless_file() {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);
-  if (error) return base::Status::from_errno(error.value(), "there is no folder for copies");
+  if (error) return no_copy(error.message());
   int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   // Not every file system can.
   if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
@@ -58,16 +67,13 @@ base::Result<OpenFile> nameless_file() {
     if (fd >= 0) ::unlink(name.c_str());
   }
   if (fd >= 0) return OpenFile(fd);
-  return base::Status::from_errno(errno, "cannot write a copy in " + folder.string());
+  return no_copy(std::generic_category().message(errno));
 }
 
 base::Status written(std::ofstream& out) {
   out.close();
   if (out) return {};
-  std::error_code ignored;
-  return {base::Code::IoError, "cannot write a copy in " +
-                                   fs::temp_directory_path(ignored).string() +
-                                   ": is the disk full?"};
+  return no_copy("is the disk full?");
 }
 
 }  // namespace
@@ -137,7 +143,10 @@ base::Result<Redactor::Window> Redactor::copy_window(const OpenFile& file) const
   auto copy = nameless_file();
   if (!copy) return copy.status();
   auto sealed = format::seal_into(raw->path(), copy->path());
-  if (!sealed) return sealed.status();
+  // What is sealed is a copy, too.
+  const base::Code code = sealed.status().code();
+  if (code == base::Code::Corrupt || code == base::Code::TooNew) return sealed.status();
+  if (!sealed) return no_copy(sealed.status().message());
   return Window{std::move(*copy), std::move(*sealed)};
 }
 

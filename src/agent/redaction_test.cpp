@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <optional>
+
 #include "agent/test_shipping.hpp"
 #include "agent/upload.hpp"
+#include "base/eventually.hpp"
 #include "format/manifest.hpp"
 
 namespace gpufl::agent {
@@ -15,6 +18,9 @@ using namespace testing;
 
 class RedactionTest : public ShipperTest {
  protected:
+  ~RedactionTest() override {
+    usual_ ? ::setenv("TMPDIR", usual_->c_str(), 1) : ::unsetenv("TMPDIR");
+  }
   static format::SessionHeader secret_header() {
     format::SessionHeader header = test_header();
     header.command = "train --token=hunter2";
@@ -78,6 +84,11 @@ class RedactionTest : public ShipperTest {
     }
     return text;
   }
+
+ private:
+  const std::optional<std::string> usual_ = std::getenv("TMPDIR") == nullptr
+                                                ? std::nullopt
+                                                : std::optional<std::string>(std::getenv("TMPDIR"));
 };
 
 TEST_F(RedactionTest, LeavesOutWhatIsAskedFor) {
@@ -132,8 +143,6 @@ TEST_F(RedactionTest, CopiesHaveNoName) {
   record();
   const fs::path folder = dir_.path() / "temporary";
   fs::create_directory(folder);
-  const char* before = std::getenv("TMPDIR");
-  const std::string usual = before == nullptr ? "/tmp" : before;
   ::setenv("TMPDIR", folder.c_str(), 1);
   const auto opened = Folder::open(session_);
   ASSERT_TRUE(opened);
@@ -141,18 +150,35 @@ TEST_F(RedactionTest, CopiesHaveNoName) {
   const auto window = redactor.copy_window(*opened->open_file("code.1.log"));
   const auto symbols = redactor.copy_symbols(*opened->open_file("symbols.ndjson"));
   const auto manifest = redactor.copy_manifest(*opened->open_file("manifest.ndjson"), {});
-  ::setenv("TMPDIR", usual.c_str(), 1);
   ASSERT_TRUE(window) << window.status().text();
   ASSERT_TRUE(symbols) << symbols.status().text();
   ASSERT_TRUE(manifest) << manifest.status().text();
   for (const OpenFile* copy : {&window->file, &*symbols, &*manifest}) EXPECT_GT(copy->size(), 0U);
   EXPECT_TRUE(fs::is_empty(folder)) << fs::directory_iterator(folder)->path();
-  ::setenv("TMPDIR", (folder / "missing").c_str(), 1);
-  const auto nowhere = redactor.copy_window(*opened->open_file("code.1.log"));
-  ::setenv("TMPDIR", usual.c_str(), 1);
-  ASSERT_FALSE(nowhere);
-  EXPECT_NE(nowhere.status().message().find("copies"), std::string::npos)
-      << nowhere.status().text();
+}
+
+// As long as copies have no place, and not until the agent is started again.
+TEST_F(RedactionTest, CopiesThatHaveNoPlaceAreMadeOnceTheyHaveOne) {
+  record();
+  const fs::path folder = dir_.path() / "temporary";
+  ShipOptions options;
+  options.redaction = {.source = true, .command = true};
+  options.aside_pause = std::chrono::milliseconds(100);
+  Shipper shipper = ship(options);
+  ::setenv("TMPDIR", folder.c_str(), 1);
+  ASSERT_EQ(run(shipper), Step::Idle);
+  const auto aside = shipper.set_aside();
+  ASSERT_TRUE(aside.contains("scope.1.log.zst"));
+  EXPECT_EQ(aside.at("scope.1.log.zst"), "cannot write a copy in " + folder.string() +
+                                             " (see TMPDIR): No such file or directory");
+  EXPECT_FALSE(there().windows.contains({"scope", "1"}));
+  fs::create_directory(folder);
+  EXPECT_TRUE(base::eventually([&] {
+    run(shipper);
+    return shipper.set_aside().empty();
+  }));
+  EXPECT_EQ(shipper.confirms(), true);
+  EXPECT_FALSE(there().windows.at({"scope", "1"}).sealed.empty());
 }
 
 TEST_F(RedactionTest, VariablesLeaveOutForAllPaths) {

@@ -18,8 +18,6 @@ constexpr std::chrono::minutes kAskAgain{5};
 // What fails so often in a row waits for the others, and is tried that much later.
 constexpr int kMostFailures = 3;
 constexpr std::chrono::seconds kFailedPause{30};
-// What somebody else than the server has refused may get through then.
-constexpr std::chrono::minutes kAsidePause{10};
 // Of a manifest that grows: it is sent as a whole each time.
 constexpr std::chrono::seconds kManifestPause{10};
 constexpr uint64_t kManifestBytesPerSecond = uint64_t{64} << 10;
@@ -289,7 +287,7 @@ Shipper::Attempt Shipper::fail(SendAnswer answer, Entry* entry, Ingest& by) {
     }
     set_aside(state, answer.reason);
     // A proxy's word, or one about this request alone.
-    if (!answer.is_set_aside) state.aside_until = Clock::now() + kAsidePause;
+    if (!answer.is_set_aside) state.aside_until = Clock::now() + options_.aside_pause;
     return Attempt::Done;
   }
   if (answer.verdict != Verdict::Busy) return Attempt::Failed;
@@ -307,6 +305,14 @@ Shipper::Attempt Shipper::fail(SendAnswer answer, Entry* entry, Ingest& by) {
 void Shipper::set_aside(PieceState& state, std::string why) {
   if (state.aside.empty()) ++counts_.refused;
   state.aside = std::move(why);
+}
+
+void Shipper::set_aside(PieceState& state, const base::Status& why) {
+  using base::Code;
+  set_aside(state, why.message());
+  const bool is_for_good =
+      why.code() == Code::Corrupt || why.code() == Code::TooNew || why.code() == Code::LimitReached;
+  if (!is_for_good) state.aside_until = Clock::now() + options_.aside_pause;
 }
 
 Shipper::Attempt Shipper::acknowledge(PieceState& state, uint64_t rows, uint64_t bytes) {

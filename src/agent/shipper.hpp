@@ -31,6 +31,8 @@ struct ShipOptions {
   bool sends_all_again = false;
   // What a dead writer left unsealed is final once it has been unchanged for that long.
   std::chrono::nanoseconds final_after{0};
+  // What may pass is tried again then: a proxy's refusal, a full disk here.
+  std::chrono::nanoseconds aside_pause{std::chrono::minutes(10)};
   Redaction redaction = {};
   // Called about once a second while a file is being sent, so that others need not wait for it.
   std::function<void()> meanwhile = {};
@@ -176,6 +178,8 @@ class Shipper {
   static bool is_refused_on_the_way(const SendAnswer& answer, Ingest& by);
   Attempt fail(SendAnswer answer, Entry* entry, Ingest& by);
   void set_aside(PieceState& state, std::string why);
+  // For good only where that cannot be otherwise later.
+  void set_aside(PieceState& state, const base::Status& why);
   Attempt acknowledge(PieceState& state, uint64_t rows, uint64_t bytes);
 
   SessionFolder folder_;

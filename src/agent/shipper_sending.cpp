@@ -208,7 +208,7 @@ std::optional<Shipper::Outgoing> Shipper::prepare(Entry& entry) {
   const bool is_copy = options_.redaction.is_any() && entry.first.kind != PieceKind::Module;
   auto sent = is_copy ? copy_of(entry, *file) : std::move(file);
   if (!sent) {
-    set_aside(state, sent.status().message());
+    set_aside(state, sent.status());
     return std::nullopt;
   }
   // A manifest may grow meanwhile: then it is sent once more.
@@ -220,7 +220,7 @@ std::optional<Shipper::Outgoing> Shipper::prepare(Entry& entry) {
   if (state.sha256.empty() || stamp != state.stamp) {
     const auto hash = sent->sha256(bytes);
     if (!hash) {
-      set_aside(state, hash.status().message());
+      set_aside(state, hash.status());
       return std::nullopt;
     }
     state.sha256 = *hash;
