@@ -449,7 +449,8 @@ std::string diff_json(const Comparison& comparison) {
   }
   if (!comparison.are_scopes_compared) {
     base::Json scopes = base::Json::object();
-    scopes.set("a", json_texts(comparison.scopes_a)).set("b", json_texts(comparison.scopes_b));
+    scopes.set("has_scopes_a", comparison.has_scopes_a).set("a", json_texts(comparison.scopes_a));
+    scopes.set("has_scopes_b", comparison.has_scopes_b).set("b", json_texts(comparison.scopes_b));
     json.set("scopes_apart", std::move(scopes));
   }
   json.set("warnings", json_texts(comparison.warnings));

@@ -265,7 +265,21 @@ TEST(DiffTextTest, SaysOnceThatOnlyOneSideHasScopes) {
   ASSERT_EQ((*json)["scopes_apart"]["b"].items().size(), 1u);
   EXPECT_EQ((*json)["scopes_apart"]["b"].items()[0].as_string(), "step");
   EXPECT_TRUE((*json)["scopes_apart"]["a"].items().empty());
+  EXPECT_TRUE((*json)["scopes_apart"]["has_scopes_b"].as_bool());
+  EXPECT_FALSE((*json)["scopes_apart"]["has_scopes_a"].as_bool());
   EXPECT_FALSE(has(diff_json(different()), "scopes_apart"));
+}
+
+TEST(DiffTextTest, TellsSidesWithoutScopesFromThoseWithShortOnes) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  a.kernel("k", 9'000, 100, "blink").scope("blink", 1);
+  b.kernel("k", 9'000, 100, "step").scope("step", 1e5);
+  const auto json = base::Json::parse(diff_json(compare(a.get(), b.get())));
+  const base::Json& apart = (*json)["scopes_apart"];
+  EXPECT_TRUE(apart["a"].items().empty());
+  EXPECT_TRUE(apart["has_scopes_a"].as_bool());
+  EXPECT_TRUE(apart["has_scopes_b"].as_bool());
 }
 
 TEST(DiffTextTest, SaysThatScopesHaveNoNameInCommon) {

@@ -2072,7 +2072,10 @@ export interface components {
       };
       /** @description Only where scopes of the sides have no name in common: paths of each. Kernels are compared without them. */
       scopes_apart?: {
+        /** @description A side may have scopes and none in its list: those with less than min_share of the time are left out. */
+        has_scopes_a: boolean;
         a: string[];
+        has_scopes_b: boolean;
         b: string[];
       };
       warnings: string[];
