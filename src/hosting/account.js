@@ -4,11 +4,12 @@
 const part = (id) => document.getElementById(id);
 const fragment = new URLSearchParams(location.hash.slice(1));
 const invitation = fragment.get("invitation");
-const failure = fragment.get("login");
+const login = fragment.get("login"); // why one failed; "out": somebody has just left a workspace's page
+const hasLeft = login === "out";
 const shared = fragment.get("shared"); // the token of a link to a session; empty: the link has ended
 // It counts once, and is nobody else's; a token is nothing for a history; and nobody wants to see a
 // failure again.
-if (invitation || failure || shared !== null) history.replaceState(null, "", location.pathname);
+if (invitation || login || shared !== null) history.replaceState(null, "", location.pathname);
 // Where this page is open already, a link changes no more than the fragment.
 addEventListener("hashchange", () => location.reload());
 
@@ -53,7 +54,10 @@ const ask = async (path, body) => {
   const reply = await fetch("api/v1/" + path, options);
   const text = await reply.text();
   const answer = text ? JSON.parse(text) : {};
-  if (!reply.ok) throw new Error(answer.detail || answer.title || reply.statusText);
+  if (!reply.ok) {
+    const error = new Error(answer.detail || answer.title || reply.statusText);
+    throw Object.assign(error, { status: reply.status });
+  }
   return answer;
 };
 
@@ -85,9 +89,17 @@ const onSubmit = (id, path, more) => part(id).addEventListener("submit", async (
 onSubmit("login", "login", {});
 onSubmit("invitation", "invitation", { token: invitation });
 part("logout").addEventListener("click", async () => {
-  await ask("logout", {});
-  await showLogin();
-  part("sign-out").hidden = !provider || !provider.sign_out;
+  part("message").textContent = "";
+  try {
+    await ask("logout", {});
+  } catch (error) {
+    // 401: the login had ended already.
+    if (error.status !== 401) {
+      part("message").textContent = error.message;
+      return;
+    }
+  }
+  await showLoggedOut();
 });
 
 const showLogin = async () => {
@@ -99,8 +111,16 @@ const showLogin = async () => {
   show("login");
 };
 
+// One may still be logged in at the provider.
+const showLoggedOut = async () => {
+  await showLogin();
+  part("sign-out").hidden = !provider?.sign_out;
+};
+
 keepWanted();
-if (failure) part("message").textContent = failures.get(failure) || "The login failed. Try again.";
+if (login && !hasLeft) {
+  part("message").textContent = failures.get(login) || "The login failed. Try again.";
+}
 if (invitation) {
   show("invitation");
 } else if (shared !== null) {
@@ -111,5 +131,5 @@ if (invitation) {
     },
   );
 } else {
-  ask("me").then(showAccount, showLogin);
+  ask("me").then(showAccount, hasLeft ? showLoggedOut : showLogin);
 }

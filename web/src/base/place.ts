@@ -19,4 +19,6 @@ export const place = placeOf(path);
 export const workspace = workspaceOf(path);
 // From a page of a workspace, the page with the list of them.
 export const SERVER_PAGE = "../../";
+// The same once one has logged out: it offers to leave the provider of logins, too.
+export const LOGGED_OUT_PAGE = `${SERVER_PAGE}#login=out`;
 export const isGuest = place === "link";

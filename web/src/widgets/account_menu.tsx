@@ -2,7 +2,7 @@
 // In a workspace: who has logged in, and the way out of it.
 import { type KeyboardEvent, useState } from "react";
 import { logOut, roleOf, useMe } from "../api/account";
-import { SERVER_PAGE, workspace } from "../base/place";
+import { LOGGED_OUT_PAGE, SERVER_PAGE, workspace } from "../base/place";
 import "./account_menu.css";
 
 export function AccountMenu() {
@@ -13,7 +13,7 @@ export function AccountMenu() {
   const role = roleOf(me);
   const leave = () =>
     logOut().then(
-      () => window.location.assign(SERVER_PAGE),
+      () => window.location.assign(LOGGED_OUT_PAGE),
       (error: Error) => setFailure(error.message),
     );
   const closeByKey = (event: KeyboardEvent) => {
