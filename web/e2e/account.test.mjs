@@ -38,8 +38,22 @@ test("the menu of one's account leads out", { skip: whyNoBrowser }, async (t) =>
   await role.waitFor();
   assert.deepEqual(await seriousFindings(page), []);
   assert.equal(await workspaces.evaluate((link) => link.href), `${server.origin}/`);
+
+  // A click on its text keeps it open, and Escape gives the keyboard back.
+  await role.click();
+  assert.ok(await role.isVisible());
+  await workspaces.focus();
+  await page.keyboard.press("Escape");
+  assert.equal(await role.count(), 0);
+  const focused = await page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  assert.equal(focused, "Account of ada");
+  await page.keyboard.press("Enter");
+  await role.waitFor();
+  await page.getByRole("heading").first().click();
+  await until(async () => (await role.count()) === 0);
   assert.deepEqual(page.errors, []);
 
+  await account.click();
   // Ended elsewhere in the meantime.
   const ended = await page.evaluate(async () => {
     const headers = { "Content-Type": "application/json" };

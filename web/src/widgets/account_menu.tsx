@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In a workspace: who has logged in, and the way out of it.
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, useRef, useState } from "react";
 import { logOut, roleOf, useMe } from "../api/account";
 import { LOGGED_OUT_PAGE, SERVER_PAGE, workspace } from "../base/place";
 import "./account_menu.css";
@@ -9,6 +9,7 @@ export function AccountMenu() {
   const me = useMe().data;
   const [isOpen, setIsOpen] = useState(false);
   const [failure, setFailure] = useState("");
+  const button = useRef<HTMLButtonElement>(null);
   if (!me) return null;
   const role = roleOf(me);
   const leave = () =>
@@ -20,6 +21,8 @@ export function AccountMenu() {
     if (event.key !== "Escape" || !isOpen) return;
     event.stopPropagation();
     setIsOpen(false);
+    // What had the keyboard goes with the menu.
+    button.current?.focus();
   };
   return (
     <div
@@ -30,6 +33,7 @@ export function AccountMenu() {
       }}
     >
       <button
+        ref={button}
         className="btn"
         aria-expanded={isOpen}
         aria-label={`Account of ${me.user}`}
@@ -38,7 +42,8 @@ export function AccountMenu() {
         {me.user}
       </button>
       {isOpen && (
-        <div className="account-menu">
+        // Takes the focus of clicks on its text, which would otherwise leave the menu.
+        <div className="account-menu" tabIndex={-1}>
           <p>
             <b>{me.user}</b>
             <span className="dim">
