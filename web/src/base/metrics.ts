@@ -86,7 +86,9 @@ export function formatOf(metric: string): (value: number) => string {
 // Of hardware counters, whose names are the vendor's: "dram__bytes.sum.per_second".
 export function hardwareValue(metric: string, value: number): string {
   if (/\.pct(_|$)/.test(metric)) return `${plain(value, 3)}%`;
-  if (/bytes/.test(metric)) return (/per_second$/.test(metric) ? bytesPerSecond : bytes)(value);
+  if (/bytes.*per_second$/.test(metric)) return bytesPerSecond(value);
+  // Per cycle, per sector or as a share of what is possible they are fractions, and no sizes.
+  if (/bytes\w*\.(sum|avg|min|max)$/.test(metric) && value >= 1024) return bytes(value);
   return plain(value, 4);
 }
 
