@@ -49,6 +49,7 @@ describe("format", () => {
     expect(exactTime(599_999_999_999)).toBe("599.999 999 999 s");
     expect(exactTime(600e9)).toBe("0:10:00.000 000 000");
     expect([38_200_000, 3723.9e9].map(moment)).toEqual(["38.2 ms", "1:02:03"]);
+    expect(exactTime(3600_999_999_999.7)).toBe("1:00:01.000 000 000");
     expect(exactTime(-(3723e9 + 104_512_386))).toBe("−1:02:03.104 512 386");
   });
   it("never shows what is unknown as zero", () => {

@@ -68,11 +68,12 @@ const SECOND_PLACES = 9;
 
 // "0:12:30", "27:46:40.000 5": hours, minutes and seconds, with so many decimals.
 export function clockTime(ns: number, decimals: number): string {
-  const size = Math.abs(ns);
+  // Rounded first: a nanosecond that is carried may make a second.
+  const size = Math.round(Math.abs(ns));
   const seconds = Math.floor(size / 1e9);
   const two = (value: number) => String(value).padStart(2, "0");
   const whole = `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
-  const rest = String(Math.round(size - seconds * 1e9)).padStart(SECOND_PLACES, "0");
+  const rest = String(size - seconds * 1e9).padStart(SECOND_PLACES, "0");
   const groups = rest.slice(0, decimals).match(/.{1,3}/g) ?? [];
   return `${ns < 0 ? "−" : ""}${whole}${groups.length > 0 ? "." : ""}${groups.join(" ")}`;
 }
