@@ -145,13 +145,24 @@ it("shows what changed of launches, and only that", () => {
 });
 
 it("says why kernels are compared without scopes", () => {
-  const text = (a: string[], b: string[]) => scopesText({ scopes_apart: { a, b } });
+  const text = (sides: "A" | "B" | "A and B", a: string[], b: string[]) =>
+    scopesText({
+      scopes_apart: { a, b, has_scopes_a: sides !== "B", has_scopes_b: sides !== "A" },
+    });
+  const rest = ": kernels are compared whatever their scopes.";
   expect(scopesText({})).toBe("");
-  expect(text([], ["step", "load", "save", "a", "b"])).toBe(
-    "Only B has scopes (step, load, save and 2 more): kernels are compared whatever their scopes.",
+  expect(text("B", [], ["step", "load", "save", "a", "b"])).toBe(
+    `Only B has scopes (step, load, save and 2 more)${rest}`,
   );
-  expect(text(["train"], ["fit"])).toMatch(/^Scopes of A \(train\) and of B \(fit\) have no name/);
-  expect(text([], [])).toMatch(/^Scopes of A and B have no name in common/);
+  expect(text("A and B", ["train"], ["fit"])).toBe(
+    `Scopes of A (train) and of B (fit) have no name in common${rest}`,
+  );
+  // Scopes that are too short to be listed are scopes all the same.
+  expect(text("A and B", ["train"], [])).toBe(
+    `Scopes of A (train) and of B have no name in common${rest}`,
+  );
+  expect(text("A and B", [], [])).toBe(`Scopes of A and of B have no name in common${rest}`);
+  expect(text("A", [], [])).toBe(`Only A has scopes${rest}`);
 });
 
 it("reads ids from the address", () => {

@@ -236,20 +236,22 @@ export function launchChange({ launches_a, launches_b }: DiffEntry): string {
 // Where kernels are compared without their scopes: why; empty: with them.
 export function scopesText({ scopes_apart: apart }: Pick<Diff, "scopes_apart">): string {
   if (!apart) return "";
-  const { a, b } = apart;
+  // Short ones are in no list, so an empty list may be of a side that has some.
+  const { has_scopes_a, has_scopes_b } = apart;
+  const [a, b] = [inBrackets(apart.a), inBrackets(apart.b)];
   const why =
-    a.length > 0 && b.length > 0
-      ? `Scopes of A (${listed(a)}) and of B (${listed(b)}) have no name in common`
-      : a.length + b.length === 0
-        ? "Scopes of A and B have no name in common"
-        : `Only ${a.length > 0 ? "A" : "B"} has scopes (${listed([...a, ...b])})`;
+    has_scopes_a && has_scopes_b
+      ? `Scopes of A${a} and of B${b} have no name in common`
+      : `Only ${has_scopes_a ? `A has scopes${a}` : `B has scopes${b}`}`;
   return `${why}: kernels are compared whatever their scopes.`;
 }
 
-// "a, b, c and 9 more"
-function listed(names: string[]): string {
+// " (a, b, c and 9 more)"; empty: of none.
+function inBrackets(names: string[]): string {
+  if (names.length === 0) return "";
   const shown = names.slice(0, 3).join(", ");
-  return names.length > 3 ? `${shown} and ${count(names.length - 3)} more` : shown;
+  const more = names.length > 3 ? ` and ${count(names.length - 3)} more` : "";
+  return ` (${shown}${more})`;
 }
 
 // Ids in an address: "ID,ID".
