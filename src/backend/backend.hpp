@@ -99,8 +99,9 @@ class RowSink : public format::BatchSink {
   // The scope of a call by `thread` (system thread id) that began at `time_ns` (session time). Ask
   // when the call is decoded: scopes that ended long ago are forgotten.
   virtual ScopeRef scope_at(int64_t thread, int64_t time_ns) = 0;
-  // Whether any thread had a scope open then. Asked of what had happened before gather().
-  virtual bool is_scope_open(int64_t /*time_ns*/) { return false; }
+  // Whether any thread had a scope open at some time of [begin_ns, end_ns). Asked of what had
+  // happened before gather().
+  virtual bool is_scope_open(int64_t /*begin_ns*/, int64_t /*end_ns*/) { return false; }
   // The log's id of a stack that StackRecorder::record() gave; 0 for 0.
   virtual int64_t stack(uint32_t recorded) = 0;
   // Keeps an image, once, within the session's bound. Copies it. False: not now, offer it again.

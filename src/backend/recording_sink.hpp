@@ -43,7 +43,9 @@ class RecordingSink : public RowSink {
   ScopeRef scope_at(int64_t thread, int64_t time_ns) override {
     return scopes ? scopes(thread, time_ns) : ScopeRef{};
   }
-  bool is_scope_open(int64_t time_ns) override { return open_scopes && open_scopes(time_ns); }
+  bool is_scope_open(int64_t begin_ns, int64_t end_ns) override {
+    return open_scopes && open_scopes(begin_ns, end_ns);
+  }
   int64_t stack(uint32_t recorded) override { return recorded; }
   bool keep_code(int64_t /*time_ns*/, const CodeImage& image) override {
     code[image.id] = image.missing.empty() ? std::string(image.bytes) : "";
@@ -67,7 +69,7 @@ class RecordingSink : public RowSink {
   std::map<uint64_t, std::string> code;  // images by id; empty: missing
   size_t largest_batch = 0;
   std::function<ScopeRef(int64_t thread, int64_t time_ns)> scopes;  // none: no scope is open
-  std::function<bool(int64_t time_ns)> open_scopes;                 // likewise
+  std::function<bool(int64_t begin_ns, int64_t end_ns)> open_scopes;                 // likewise
 
  private:
   std::map<format::Dict, std::map<std::string, size_t, std::less<>>> ids_;

@@ -69,4 +69,16 @@ std::optional<int64_t> ChangeHistory::search(int64_t time_ns) {
   return known_value_;
 }
 
+std::optional<bool> ChangeHistory::differs(int64_t begin_ns, int64_t end_ns, int64_t value) {
+  const std::optional<int64_t> at_begin = at(begin_ns);
+  if (!at_begin) return std::nullopt;
+  if (*at_begin != value) return true;
+  const bool is_before_all = size_ == 0 || begin_ns < change(0).time_ns;
+  for (size_t i = is_before_all ? 0 : last_found_ + 1; i < size_; ++i) {
+    if (change(i).time_ns >= end_ns) return false;
+    if (change(i).value != value) return true;
+  }
+  return false;
+}
+
 }  // namespace gpufl::capture

@@ -35,6 +35,9 @@ class ChangeHistory {
     if (time_ns >= known_from_ns_ && time_ns < known_until_ns_) return known_value_;
     return search(time_ns);
   }
+  // Whether it was anything but `value` within [begin_ns, end_ns). Nothing when the begin has been
+  // forgotten.
+  std::optional<bool> differs(int64_t begin_ns, int64_t end_ns, int64_t value);
   int64_t last_change_ns() const { return size_ == 0 ? kNever : change(size_ - 1).time_ns; }
 
  private:

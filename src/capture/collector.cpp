@@ -259,8 +259,8 @@ backend::ScopeRef Collector::scope_at(int64_t thread, int64_t time_ns) {
   return scopes_ ? scopes_->scope_at(thread, time_ns) : backend::ScopeRef{};
 }
 
-bool Collector::is_scope_open(int64_t time_ns) {
-  return scopes_ && scopes_->is_scope_open(time_ns);
+bool Collector::is_scope_open(int64_t begin_ns, int64_t end_ns) {
+  return scopes_ && scopes_->is_scope_open(begin_ns, end_ns);
 }
 
 void Collector::make_stack_log() {

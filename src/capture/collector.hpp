@@ -105,7 +105,7 @@ class Collector final : private backend::RowSink {
   void submit(const format::Batch& rows) override;
   void write(format::Kind kind, const base::Json& line) override;
   backend::ScopeRef scope_at(int64_t thread, int64_t time_ns) override;
-  bool is_scope_open(int64_t time_ns) override;
+  bool is_scope_open(int64_t begin_ns, int64_t end_ns) override;
   int64_t stack(uint32_t recorded) override;
   bool keep_code(int64_t time_ns, const backend::CodeImage& image) override;
   bool is_last_round() const override { return is_last_round_; }

@@ -45,7 +45,9 @@ class ScopeCollector {
     return history_ ? history_->at(thread, time_ns) : backend::ScopeRef{};
   }
   // As backend::RowSink::is_scope_open().
-  bool is_scope_open(int64_t time_ns) { return history_ && history_->is_any_open(time_ns); }
+  bool is_scope_open(int64_t begin_ns, int64_t end_ns) {
+    return history_ && history_->is_any_open(begin_ns, end_ns);
+  }
 
   // The name of a scope that is open now; empty: it is not.
   std::string_view name_of_open(int64_t id) const;

@@ -93,10 +93,10 @@ backend::ScopeRef ScopeHistory::at(int64_t thread, int64_t time_ns) {
   return {*scope, *scope != 0};
 }
 
-bool ScopeHistory::is_any_open(int64_t time_ns) {
-  const std::optional<int64_t> only = only_.at(time_ns);
-  if (!only) ++unknown_;
-  return only.value_or(kNobody) != kNobody;
+bool ScopeHistory::is_any_open(int64_t begin_ns, int64_t end_ns) {
+  const std::optional<bool> is_open = only_.differs(begin_ns, end_ns, kNobody);
+  if (!is_open) ++unknown_;
+  return is_open.value_or(false);
 }
 
 }  // namespace gpufl::capture

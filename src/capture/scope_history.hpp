@@ -42,8 +42,8 @@ class ScopeHistory {
 
   // As backend::RowSink::scope_at(). A scope holds from its begin, included, to its end, excluded.
   backend::ScopeRef at(int64_t thread, int64_t time_ns);
-  // Whether any thread was in a scope then.
-  bool is_any_open(int64_t time_ns);
+  // Whether any thread was in a scope at some time of [begin_ns, end_ns).
+  bool is_any_open(int64_t begin_ns, int64_t end_ns);
   uint64_t unknown() const { return unknown_; }  // questions about what is forgotten
 
  private:

@@ -119,8 +119,26 @@ TEST_F(ScopeHistoryTest, AnyScopeIsOpenWhileOneThreadHasOne) {
   history_.settle(40);
   for (const auto& [time_ns, is_open] : std::map<int64_t, bool>{
            {9, false}, {10, true}, {15, true}, {20, true}, {29, true}, {30, false}}) {
-    EXPECT_EQ(history_.is_any_open(time_ns), is_open) << time_ns;
+    EXPECT_EQ(history_.is_any_open(time_ns, time_ns + 1), is_open) << time_ns;
   }
+  EXPECT_EQ(history_.unknown(), 0u);
+}
+
+TEST_F(ScopeHistoryTest, AScopeWithinAnIntervalIsOpenInIt) {
+  auto& one = history_.enter(1);
+  for (const int64_t begin_ns : {12, 32}) {
+    history_.change(one, begin_ns, 0, 100);
+    history_.change(one, begin_ns + 1, 100, 0);
+  }
+  history_.settle(60);
+  EXPECT_TRUE(history_.is_any_open(10, 20)) << "before it there was none";
+  EXPECT_FALSE(history_.is_any_open(13, 20));
+  EXPECT_FALSE(history_.is_any_open(20, 30));
+  EXPECT_FALSE(history_.is_any_open(20, 32)) << "the end is excluded";
+  EXPECT_TRUE(history_.is_any_open(20, 33));
+  EXPECT_TRUE(history_.is_any_open(30, 40)) << "between others";
+  EXPECT_FALSE(history_.is_any_open(33, 1000));
+  EXPECT_FALSE(history_.is_any_open(0, 12));
   EXPECT_EQ(history_.unknown(), 0u);
 }
 

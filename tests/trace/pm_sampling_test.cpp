@@ -198,7 +198,9 @@ TEST_F(PmSampling, WhatLiesOnNoKnownClockIsLeftOutAndSaid) {
 TEST_F(PmSampling, OfAProgramsScopesOnlyWhatLiesInThem) {
   options_.pm_sampling->scope_only = true;
   constexpr int64_t kBegin = 40'000'000, kEnd = 60'000'000;
-  sink_.open_scopes = [](int64_t time_ns) { return time_ns >= kBegin && time_ns < kEnd; };
+  sink_.open_scopes = [](int64_t begin_ns, int64_t end_ns) {
+    return begin_ns < kEnd && end_ns > kBegin;
+  };
   begin();
   ASSERT_TRUE(drain_until([&] {
     return base::monotonic_ns() - session_start_ns_ > kEnd + 40'000'000 && pm_->started() != 0;
@@ -210,7 +212,20 @@ TEST_F(PmSampling, OfAProgramsScopesOnlyWhatLiesInThem) {
     EXPECT_LT(row[column::kStart], kEnd);
   }
   EXPECT_EQ(ledger.pm_samples, rows(Kind::PmSample).size());
+  EXPECT_NEAR(static_cast<double>(rows(Kind::PmSample).size()), (kEnd - kBegin) / 100e3, 2);
   EXPECT_EQ(lacking(), "");
+}
+
+TEST_F(PmSampling, AScopeThatLiesWithinASampleKeepsIt) {
+  options_.pm_sampling->scope_only = true;
+  // A scope of 4 us every millisecond.
+  sink_.open_scopes = [](int64_t begin_ns, int64_t end_ns) {
+    const int64_t next_ns = (begin_ns + 999'999 - 4'000) / 1'000'000 * 1'000'000;
+    return next_ns < end_ns;
+  };
+  begin();
+  ASSERT_TRUE(drain_past_samples());
+  EXPECT_GT(finish().pm_samples, 40u);
 }
 
 TEST_F(PmSampling, WithoutAScopeTheSessionSaysSo) {

@@ -115,7 +115,7 @@ std::optional<PmReadings::Span> PmReadings::place(const PmReading& reading, int6
 
 bool PmReadings::is_wanted(int64_t begin_ns, int64_t end_ns, RowSink& sink) const {
   if (gate_ != nullptr && !gate_->is_open(begin_ns)) return false;
-  return !is_scope_only_ || sink.is_scope_open(begin_ns) || sink.is_scope_open(end_ns - 1);
+  return !is_scope_only_ || sink.is_scope_open(begin_ns, end_ns);
 }
 
 // The clocks run so evenly that what lies between first and last is on a line.
