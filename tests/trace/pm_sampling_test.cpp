@@ -240,14 +240,36 @@ TEST_F(PmSampling, WithoutAScopeTheSessionSaysSo) {
   EXPECT_EQ(lacking("got"), "in part");
 }
 
+TEST_F(PmSampling, ASessionThatEndsBeforeItsFirstSampleSaysThatAndNotThatItHasNoScope) {
+  options_.pm_sampling->scope_only = true;
+  options_.pm_sampling->interval_ns = 1'000'000'000;
+  sink_.open_scopes = [](int64_t, int64_t) { return true; };
+  begin();
+  ASSERT_TRUE(drain_until_started());
+  EXPECT_EQ(finish().pm_samples, 0u);
+  EXPECT_EQ(lacking(), "no_samples");
+  EXPECT_EQ(lacking("got"), "in part");
+  EXPECT_EQ(sink_.lines[Kind::Capability].size(), 1u);
+}
+
+TEST_F(PmSampling, WithoutAGpuItMissesNothing) {
+  ASSERT_TRUE(start(options_).available);
+  drain();
+  finish();
+  EXPECT_EQ(lacking(), "");
+}
+
 TEST_F(PmSampling, OutsideOfTheCaptureRangeNothingIsKept) {
   ClosedGate gate;
   options_.gate = &gate;
+  options_.pm_sampling->scope_only = true;
+  sink_.open_scopes = [](int64_t, int64_t) { return true; };
   begin();
   ASSERT_TRUE(drain_past_samples());
   standin_->launch({});
   finish();
   EXPECT_TRUE(rows(Kind::PmSample).empty());
+  EXPECT_EQ(lacking(), "") << "a scope was open";
 }
 
 TEST_F(PmSampling, ASetOfSeveralPassesIsRefusedWithWhatFitsIntoOne) {

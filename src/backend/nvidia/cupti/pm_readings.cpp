@@ -2,7 +2,7 @@
 #include "backend/nvidia/cupti/pm_readings.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <utility>
 
 #include "base/decimal.hpp"
@@ -17,9 +17,6 @@ constexpr size_t kRowsOfBatch = 65'536;
 // By so much samples may seem to end after they were read, or before sampling began, because two
 // clocks are not one.
 constexpr int64_t kClockSlackNs = 2'000'000;
-
-// A session may have several tracers, one after the other: the one of which samples were kept.
-std::atomic<int64_t> g_kept_of_session{-1};
 
 void tell_lacking(const Availability& why, RowSink& sink) {
   const format::Capability note{"profiling_engine",
@@ -42,6 +39,7 @@ PmReadings::PmReadings(bool is_scope_only, std::shared_ptr<const DeviceClock> cl
       session_start_ns_(session_start_ns) {}
 
 void PmReadings::put(PmReading reading) {
+  note(Seen::Sample);
   const std::lock_guard lock(mutex_);
   const size_t values = reading.samples.size() * reading.metrics->size();
   if (waiting_values_ + values > kMaxWaiting) {
@@ -52,7 +50,10 @@ void PmReadings::put(PmReading reading) {
   waiting_.push_back(std::move(reading));
 }
 
+void PmReadings::note_gpu() { note(Seen::Gpu); }
+
 void PmReadings::note_full_buffer() {
+  note(Seen::Sample);
   const std::lock_guard lock(mutex_);
   ++full_buffers_;
 }
@@ -93,7 +94,7 @@ void PmReadings::drain(DeviceNumbers& devices, RowSink& sink) {
                  sink);
   }
   if (!rows.empty()) sink.submit(rows);
-  if (is_over_ && sink.is_last_round()) tell_of_scopes(sink);
+  if (is_over_ && sink.is_last_round()) tell_what_lacks(sink);
 }
 
 // By the GPU's timer where it could be read, else by the wall clock, which the driver sets it to;
@@ -115,7 +116,9 @@ std::optional<PmReadings::Span> PmReadings::place(const PmReading& reading, int6
 
 bool PmReadings::is_wanted(int64_t begin_ns, int64_t end_ns, RowSink& sink) const {
   if (gate_ != nullptr && !gate_->is_open(begin_ns)) return false;
-  return !is_scope_only_ || sink.is_scope_open(begin_ns, end_ns);
+  if (!is_scope_only_ || sink.is_scope_open(begin_ns, end_ns)) return true;
+  note(Seen::OutsideOfScopes);
+  return false;
 }
 
 // The clocks run so evenly that what lies between first and last is on a line.
@@ -148,14 +151,31 @@ void PmReadings::add(const PmReading& reading, Span span, int64_t device, RowSin
     rows.clear();
   }
   if (kept == 0) return;
-  g_kept_of_session = session_start_ns_;
+  note(Seen::Kept);
   const std::lock_guard lock(mutex_);
   kept_ += kept;
 }
 
+// A session may have several tracers, one after the other.
+std::atomic<int64_t>& PmReadings::session_with(Seen what) {
+  static std::array<std::atomic<int64_t>, 4> sessions = {-1, -1, -1, -1};
+  return sessions[static_cast<size_t>(what)];
+}
+
+void PmReadings::note(Seen what) const { session_with(what) = session_start_ns_; }
+
+bool PmReadings::has(Seen what) const { return session_with(what) == session_start_ns_; }
+
 // At the session's end.
-void PmReadings::tell_of_scopes(RowSink& sink) const {
-  if (!is_scope_only_ || g_kept_of_session == session_start_ns_) return;
+void PmReadings::tell_what_lacks(RowSink& sink) const {
+  if (has(Seen::Gpu) && !has(Seen::Sample)) {
+    tell_lacking({false, "no_samples",
+                  "the program ended before the first sample of hardware counters was taken, some "
+                  "tenths of a second after its first use of a GPU",
+                  ""},
+                 sink);
+  }
+  if (!has(Seen::OutsideOfScopes) || has(Seen::Kept)) return;
   tell_lacking({false, "no_scope",
                 "no scope of the program was open while hardware counters were sampled, and "
                 "samples outside of scopes are left out",

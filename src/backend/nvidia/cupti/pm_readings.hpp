@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,7 @@ class PmReadings {
   // Any thread.
   void put(PmReading reading);
   void note_full_buffer();
+  void note_gpu();  // one is to be sampled
   void account(format::Ledger& ledger) const;
 
   // The collector's thread. `is_over`: sampling has ended, and all was put.
@@ -31,13 +33,18 @@ class PmReadings {
   void drain(DeviceNumbers& devices, RowSink& sink);
 
  private:
+  // What a session has had any of.
+  enum class Seen : uint8_t { Gpu, Sample, OutsideOfScopes, Kept };
   struct Span {
     int64_t begin_ns, end_ns;  // monotonic clock
   };
   std::optional<Span> place(const PmReading& reading, int64_t device) const;
   bool is_wanted(int64_t begin_ns, int64_t end_ns, RowSink& sink) const;
   void add(const PmReading& reading, Span span, int64_t device, RowSink& sink, format::Batch& rows);
-  void tell_of_scopes(RowSink& sink) const;
+  void tell_what_lacks(RowSink& sink) const;
+  static std::atomic<int64_t>& session_with(Seen what);  // the latest, by its start
+  void note(Seen what) const;
+  bool has(Seen what) const;
 
   const bool is_scope_only_;
   const std::shared_ptr<const DeviceClock> clock_;

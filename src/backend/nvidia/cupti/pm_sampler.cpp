@@ -98,7 +98,10 @@ class PmSampler final : public CountingWorker {
   };
 
   std::unique_ptr<AttachedContext> make_context(CUcontext context, uint32_t device) override;
-  void on_attached(const AttachedContext& one) override { measure_clock(sampled(one)); }
+  void on_attached(const AttachedContext& one) override {
+    readings_.note_gpu();
+    measure_clock(sampled(one));
+  }
   void on_gone(AttachedContext& one) override { sampled(one).gpu().leave(); }
   void take_turn() override;
   int64_t next_turn_ns() const override { return next_turn_ns_; }
