@@ -48,7 +48,7 @@ constexpr OptionField kFields[] = {
     {"pc_sampling_pause_ms", IntField{&Options::pc_sampling_pause_ms, 0, kHourMs}},
     {"sass_metrics", &Options::sass_metrics},
     {"range_metrics", &Options::range_metrics},
-    {"pm_sampling_interval_us", IntField{&Options::pm_sampling_interval_us, 10, 1'000'000}},
+    {"pm_sampling_interval_us", IntField{&Options::pm_sampling_interval_us, 50, 1'000'000}},
     {"pm_sampling_max_samples", IntField{&Options::pm_sampling_max_samples, 64, 65536}},
     {"pm_sampling_preset", &Options::pm_sampling_preset},
     {"pm_sampling_metrics", &Options::pm_sampling_metrics},

@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hardware counters over time of the real tracer over the stand-in libcupti.
 
-#include <cupti.h>
 #include <cupti_pcsampling.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "backend/nvidia/cupti/context_worker.hpp"
-#include "tests/standin/cupti/standin_pm_sampling.hpp"
-#include "tests/standin/cupti/standin_ranging.hpp"
-#include "tests/standin/cupti/standin_sampling.hpp"
-#include "tests/trace/tracer_fixture.hpp"
+#include "backend/nvidia/cupti/pm_readings.hpp"
+#include "tests/trace/pm_sampling_fixture.hpp"
 
 namespace gpufl::backend {
 namespace {
 
 using format::Kind;
-using standin::RangedMetric;
 namespace column = format::pm_sample_column;
 
 constexpr int64_t kHourNs = 3'600'000'000'000;
-constexpr const char* kOne = "smsp__inst_executed.sum";
 
 // A GPU's clock that is an hour ahead of the wall clock.
 class HourAhead final : public DeviceClock {
@@ -49,71 +42,7 @@ class ClosedGate final : public CaptureGate {
   void on_profiler_stop(int64_t) noexcept override {}
 };
 
-class PmSampling : public TracerFixture {
- protected:
-  void SetUp() override {
-    TracerFixture::SetUp();
-    void* handle = dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW);
-    pm_ = reinterpret_cast<standin::CuptiStandinPmSamplingFunction*>(
-        dlsym(handle, "cupti_standin_pm_sampling"))();
-    ranging_ = reinterpret_cast<standin::CuptiStandinRangingFunction*>(
-        dlsym(handle, "cupti_standin_ranging"))();
-    sampling_ = reinterpret_cast<standin::CuptiStandinSamplingFunction*>(
-        dlsym(handle, "cupti_standin_sampling"))();
-    sampling_->reset();
-    ranging_->reset();
-    pm_->reset();
-    set_metrics({{}});
-    options_.pm_sampling.emplace();
-    options_.pm_sampling->metrics = {kOne};
-    options_.pm_sampling->scope_only = false;
-  }
-  void TearDown() override {
-    pm_->hang(nullptr);
-    tracer_.reset();
-  }
-
-  void set_metrics(const std::vector<RangedMetric>& metrics, uint32_t together = 1) {
-    ranging_->set_metrics(metrics.data(), static_cast<uint32_t>(metrics.size()), together);
-  }
-  void begin() {
-    ASSERT_TRUE(start(options_).available);
-    callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-  }
-  bool drain_until_started(uint32_t times = 1) {
-    return drain_until([&] { return pm_->started() >= times; });
-  }
-  // There were samples to keep.
-  bool drain_past_samples() {
-    const int64_t from_ns = base::monotonic_ns();
-    return drain_until_started() &&
-           drain_until([&] { return base::monotonic_ns() - from_ns > 50'000'000; });
-  }
-  std::string lacking(const char* value = "reason") {
-    for (const base::Json& line : sink_.lines[Kind::Capability]) {
-      if (line["asked"].as_string() == "PmSampling") return line[value].as_string();
-    }
-    return "";
-  }
-  std::string metric(const std::vector<int64_t>& row) {
-    return sink_.value(format::Dict::Metric, row[column::kMetric]);
-  }
-  double sum_of(const std::string& name) {
-    double sum = 0;
-    for (const auto& row : rows(Kind::PmSample)) {
-      if (metric(row) == name) {
-        sum += static_cast<double>(row[column::kValue]) *
-               std::pow(10, static_cast<double>(row[column::kExponent]));
-      }
-    }
-    return sum;
-  }
-
-  const standin::CuptiStandinPmSampling* pm_ = nullptr;
-  const standin::CuptiStandinRanging* ranging_ = nullptr;
-  const standin::CuptiStandinSampling* sampling_ = nullptr;
-  TraceOptions options_;
-};
+using PmSampling = PmSamplingFixture;
 
 TEST_F(PmSampling, CountersComeBesideRecordsAndNoKernelIsMissing) {
   set_metrics({{"a.sum", 10, 1}, {"b.sum", 5, 1}}, 2);
@@ -303,7 +232,7 @@ TEST_F(PmSampling, AMetricOfSeveralPassesFitsNowhere) {
 }
 
 TEST_F(PmSampling, WhatTheGpuDoesNotHaveIsLeftOut) {
-  options_.pm_sampling->metrics = {kOne, "nonsense.sum"};
+  options_.pm_sampling->metrics = {kPmMetric, "nonsense.sum"};
   begin();
   ASSERT_TRUE(drain_until([&] { return !rows(Kind::PmSample).empty(); }));
   EXPECT_EQ(lacking(), "unknown_metrics");
@@ -323,7 +252,7 @@ TEST_F(PmSampling, WithoutAnyMetricTheSessionRecordsAndSaysWhy) {
 }
 
 TEST_F(PmSampling, AFullBufferIsCountedAndSamplingGoesOn) {
-  pm_->fill_buffer(1);
+  pm_->fill_buffer(1, 0);
   begin();
   ASSERT_TRUE(drain_until([&] { return !rows(Kind::PmSample).empty(); }));
   const format::Ledger ledger = finish();
@@ -332,15 +261,19 @@ TEST_F(PmSampling, AFullBufferIsCountedAndSamplingGoesOn) {
   EXPECT_EQ(ledger.completeness_of_trace(), format::Completeness::Complete);
   EXPECT_EQ(pm_->started(), 2u);
   EXPECT_EQ(pm_->enabled(), 0u);
-  EXPECT_EQ(lacking(), "");
+  EXPECT_EQ(lacking(), "buffer_full");
+  EXPECT_EQ(lacking("got"), "in part");
 }
 
-TEST_F(PmSampling, ABufferThatIsAlwaysFullEndsIt) {
-  pm_->fill_buffer(100);
+TEST_F(PmSampling, ABufferThatIsFullAgainAndAgainEndsItAlthoughSomeSamplesCome) {
+  pm_->fill_buffer(100, 300);
   begin();
-  ASSERT_TRUE(drain_until([&] { return !lacking().empty(); }));
+  ASSERT_TRUE(drain_until([&] { return sink_.lines[Kind::Capability].size() == 2; }));
   EXPECT_EQ(lacking(), "buffer_full");
-  EXPECT_EQ(lacking("got"), "Trace");
+  const base::Json& last = sink_.lines[Kind::Capability].back();
+  EXPECT_EQ(last["reason"].as_string(), "buffer_full");
+  EXPECT_EQ(last["got"].as_string(), "Trace");
+  EXPECT_GT(rows(Kind::PmSample).size(), 800u);
   EXPECT_EQ(finish().pm_buffers_full, 3u);
   EXPECT_EQ(pm_->started(), 3u);
   EXPECT_EQ(pm_->enabled(), 0u);
@@ -352,10 +285,39 @@ TEST_F(PmSampling, MoreSamplesThanTheImageHoldsAreReadInTurns) {
   begin();
   ASSERT_TRUE(drain_until_started());
   standin_->launch({});
-  ASSERT_TRUE(drain_until([&] { return sum_of(kOne) >= 1.7; }));
+  ASSERT_TRUE(drain_until([&] { return sum_of(kPmMetric) >= 1.7; }));
   const format::Ledger ledger = finish();
-  EXPECT_NEAR(sum_of(kOne), 1.8, 1e-9);
+  EXPECT_NEAR(sum_of(kPmMetric), 1.8, 1e-9);
   EXPECT_GT(ledger.pm_samples, 64u);
+}
+
+TEST_F(PmSampling, DecodingThatDoesNotKeepUpIsReadInPartsAndWhatIsLeftIsCounted) {
+  options_.pm_sampling->interval_ns = 50'000;
+  options_.pm_sampling->max_samples = 64;
+  pm_->slow_down(1'000);
+  begin();
+  const int64_t begun_ns = base::monotonic_ns();
+  ASSERT_TRUE(drain_until([&] { return rows(Kind::PmSample).size() > 300; }));
+  EXPECT_LT(base::monotonic_ns() - begun_ns, 3'000'000'000) << "a read has a bound";
+  const int64_t ending_ns = base::monotonic_ns();
+  const format::Ledger ledger = finish();
+  EXPECT_LT(base::monotonic_ns() - ending_ns, 3'000'000'000);
+  EXPECT_GT(ledger.pm_samples_dropped, 1'000u);
+  EXPECT_EQ(ledger.pm_buffers_full, 0u);
+  EXPECT_EQ(ledger.completeness(), format::Completeness::Incomplete);
+  EXPECT_EQ(lacking(), "");
+}
+
+TEST_F(PmSampling, OfWhatWaitsForTheLogAsMuchIsKeptAsFits) {
+  PmReadings readings(false, nullptr, nullptr, 0);
+  PmReading reading;
+  reading.metrics = std::make_shared<const std::vector<std::string>>(10, "a.sum");
+  reading.samples.resize(90'000);
+  readings.put(reading);
+  readings.put(reading);
+  format::Ledger ledger;
+  readings.account(ledger);
+  EXPECT_EQ(ledger.pm_samples_dropped, 80'000u) << "of 180,000 with ten values, a million is kept";
 }
 
 TEST_F(PmSampling, BesidePcSamplingOfAnotherItIsRefused) {
@@ -412,6 +374,42 @@ TEST_F(PmSampling, AContextThatIsDestroyedLeavesNothingEnabled) {
   EXPECT_EQ(pm_->enabled(), 0u);
   EXPECT_EQ(pm_->stopped(), 1u);
   EXPECT_FALSE(sampling_->is_initialized());
+}
+
+TEST_F(PmSampling, AGpuWithoutContextsIsStoppedAndBeginsAgainWithTheNext) {
+  begin();
+  ASSERT_TRUE(drain_until([&] { return !rows(Kind::PmSample).empty(); }));
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  ASSERT_TRUE(drain_until([&] { return pm_->enabled() == 0; }));
+  EXPECT_EQ(pm_->stopped(), 1u);
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  EXPECT_TRUE(drain_until_started(2));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.completeness(), format::Completeness::Complete);
+  EXPECT_EQ(lacking(), "");
+}
+
+TEST_F(PmSampling, ABufferThatIsFullAtTheEndIsCounted) {
+  options_.pm_sampling->interval_ns = 10'000'000;
+  options_.pm_sampling->max_samples = 65'536;
+  begin();
+  ASSERT_TRUE(drain_until_started());
+  pm_->fill_now();
+  EXPECT_EQ(finish().pm_buffers_full, 1u);
+}
+
+TEST_F(PmSampling, OneEngineFollowsAnotherInAProcess) {
+  begin();
+  ASSERT_TRUE(drain_until([&] { return !rows(Kind::PmSample).empty(); }));
+  finish();
+  rows(Kind::PmSample).clear();
+  begin();
+  EXPECT_TRUE(drain_until([&] { return !rows(Kind::PmSample).empty(); }));
+  finish();
+  EXPECT_EQ(pm_->started(), 2u);
+  EXPECT_EQ(pm_->stopped(), 2u);
+  EXPECT_EQ(pm_->enabled(), 0u);
+  EXPECT_EQ(lacking(), "");
 }
 
 TEST_F(PmSampling, ACallThatDoesNotReturnEndsItAndRecordsGoOn) {

@@ -4,9 +4,11 @@
 #include <cupti_pmsampling.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "tests/standin/cupti/standin_library.hpp"
 
@@ -14,7 +16,8 @@
 struct CUpti_PmSampling_Object {
   size_t device = 0;
   uint64_t interval = 0;
-  bool is_configured = false, is_started = false, is_full = false;
+  bool is_configured = false, is_started = false, is_filling = false;
+  uint64_t decoded = 0;
   uint64_t begun = 0, last_end = 0;  // the GPU's clock
   uint64_t tenths_before = 0;
 };
@@ -28,6 +31,9 @@ struct PmSampling {
   std::map<size_t, std::unique_ptr<CUpti_PmSampling_Object>> objects;
   int64_t ahead_ns = 0;
   uint64_t interval = 0;
+  std::map<size_t, CUptiResult> refusals;
+  uint64_t filled_after = 0;
+  uint32_t us_of_sample = 0;
   uint32_t fills = 0, started = 0, stopped = 0;
   std::string hanging;
 };
@@ -99,13 +105,32 @@ void reset() {
   library().pm_sampled = 0;
   state.ahead_ns = 0;
   state.interval = 0;
+  state.refusals.clear();
+  state.us_of_sample = 0;
   state.fills = state.started = state.stopped = 0;
   state.hanging.clear();
 }
 
-void fill_buffer(uint32_t times) {
+void fill_buffer(uint32_t times, uint64_t samples) {
   const std::lock_guard lock(pm().mutex);
   pm().fills = times;
+  pm().filled_after = samples;
+}
+
+void refuse(uint32_t device, int result) {
+  const std::lock_guard lock(pm().mutex);
+  pm().refusals[device] = static_cast<CUptiResult>(result);
+}
+
+void fill_now() {
+  const std::lock_guard lock(pm().mutex);
+  pm().filled_after = 0;
+  for (const auto& [device, object] : pm().objects) object->is_filling = true;
+}
+
+void slow_down(uint32_t us_of_sample) {
+  const std::lock_guard lock(pm().mutex);
+  pm().us_of_sample = us_of_sample;
 }
 
 void set_clock(int64_t ahead_ns) {
@@ -129,6 +154,9 @@ void hang(const char* function) {
 
 constexpr CuptiStandinPmSampling kPmSampling = {reset,
                                                 fill_buffer,
+                                                refuse,
+                                                fill_now,
+                                                slow_down,
                                                 set_clock,
                                                 enabled,
                                                 value_of<&PmSampling::started>,
@@ -154,7 +182,7 @@ STANDIN_EXPORT CUptiResult
 cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params* parameters) {
   STANDIN_PM_CALL(cuptiPmSamplingGetCounterAvailability);
   if (!library().is_profiler_initialized) return CUPTI_ERROR_NOT_INITIALIZED;
-  if (library().pm_sampled != 0) return CUPTI_ERROR_HARDWARE_BUSY;
+  if (pm().objects.contains(parameters->deviceIndex)) return CUPTI_ERROR_HARDWARE_BUSY;
   parameters->counterAvailabilityImageSize = 1;
   if (parameters->pCounterAvailabilityImage != nullptr) {
     *parameters->pCounterAvailabilityImage = 1;
@@ -166,6 +194,10 @@ STANDIN_EXPORT CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params*
   STANDIN_PM_CALL(cuptiPmSamplingEnable);
   if (!library().is_profiler_initialized) return CUPTI_ERROR_NOT_INITIALIZED;
   if (library().pc_sampled != 0) return CUPTI_ERROR_HARDWARE_BUSY;
+  if (const auto refused = pm().refusals.find(parameters->deviceIndex);
+      refused != pm().refusals.end()) {
+    return refused->second;
+  }
   auto& object = pm().objects[parameters->deviceIndex];
   if (object != nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   object = std::make_unique<CUpti_PmSampling_Object>();
@@ -220,8 +252,9 @@ STANDIN_EXPORT CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params* p
   object.is_started = true;
   object.begun = object.last_end = gpu_now();
   object.tenths_before = tenths;
-  object.is_full = pm().fills != 0;
-  if (object.is_full) --pm().fills;
+  object.decoded = 0;
+  object.is_filling = pm().fills != 0;
+  if (object.is_filling) --pm().fills;
   ++pm().started;
   return CUPTI_SUCCESS;
 }
@@ -243,7 +276,7 @@ cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* parameters) {
   STANDIN_PM_CALL(cuptiPmSamplingDecodeData);
   CUpti_PmSampling_Object& object = *parameters->pPmSamplingObject;
   parameters->overflow = 0;
-  if (object.is_full) return CUPTI_ERROR_OUT_OF_MEMORY;
+  if (object.is_filling && object.decoded >= pm().filled_after) return CUPTI_ERROR_OUT_OF_MEMORY;
   Image image(parameters->pCounterDataImage, parameters->counterDataImageSize);
   const uint64_t now_ns = gpu_now();
   while (object.last_end + object.interval <= now_ns && image.count() < image.most()) {
@@ -254,6 +287,8 @@ cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* parameters) {
     image.add(static_cast<double>(ran) / 10, is_first ? begin - kLongBefore : begin, end);
     object.tenths_before += ran;
     object.last_end = end;
+    ++object.decoded;
+    std::this_thread::sleep_for(std::chrono::microseconds(pm().us_of_sample));
   }
   parameters->decodeStopReason = image.count() == image.most()
                                      ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL

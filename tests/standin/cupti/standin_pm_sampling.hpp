@@ -13,8 +13,12 @@ namespace gpufl::standin {
 
 struct CuptiStandinPmSampling {
   void (*reset)();
-  void (*fill_buffer)(
-      uint32_t times);  // of each start from now on: what is read next finds it full
+  // The buffers of so many starts from now on are full once `samples` were read.
+  void (*fill_buffer)(uint32_t times, uint64_t samples);
+  // Of that GPU, from now on: cuptiPmSamplingEnable returns this.
+  void (*refuse)(uint32_t device, int result);
+  void (*fill_now)();                        // those that are sampling
+  void (*slow_down)(uint32_t us_of_sample);  // decoding, from now on
   // What the GPU's clock is ahead of the wall clock.
   void (*set_clock)(int64_t ahead_ns);
   uint32_t (*enabled)();   // GPUs

@@ -127,6 +127,8 @@ class ContextWorker {
   Availability make(const char* call, const std::function<Availability()>& made);
   // The same, where a failure ends the engine.
   bool make_or_fail(const char* call, const std::function<Availability()>& made);
+  // Ends the engine.
+  void fail(Availability why) noexcept;
   bool is_over() const;
   bool is_over_for_good() const;
   // Until the time is up, or there is something else to do.
@@ -165,7 +167,6 @@ class ContextWorker {
   void refuse(uint32_t device, Availability why);
   void leave_on();
   bool has_hung() const;
-  void fail(Availability why) noexcept;
   void fail_locked(Availability why) noexcept;
   Availability out_of_memory() const noexcept;
 

@@ -11,8 +11,13 @@ namespace {
 // one pass needs.
 constexpr size_t kBytesOfSample = size_t{32} << 10;
 constexpr size_t kLeastBuffer = size_t{16} << 20, kLargestBuffer = size_t{512} << 20;
+// Decoding takes 17 to 29 us a sample. One decode, and so one read, is to be over long before a
+// call counts as one that does not return.
+constexpr uint32_t kMostOfDecode = 4096;
 // Of one read: what is left comes with the next.
-constexpr int kMostDecodes = 64;
+constexpr int64_t kLongestRead_ns = 200'000'000;
+// Of the last ones: the program's launches may wait for them.
+constexpr int64_t kLongestRest_ns = 1'000'000'000;
 
 std::string list_of(const std::vector<std::string>& names) {
   std::string text;
@@ -30,12 +35,13 @@ constexpr Availability all_well() { return {true, "", "", ""}; }
 
 }  // namespace
 
-PmDevice::PmDevice(const CuptiApi& api, uint32_t ordinal, const PmSamplingOptions& options, Put put)
+PmDevice::PmDevice(const CuptiApi& api, uint32_t ordinal, const PmSamplingOptions& options,
+                   PmReadings& readings)
     : api_(api),
       ordinal_(ordinal),
       interval_ns_(static_cast<uint64_t>(options.interval_ns)),
       max_samples_(options.max_samples),
-      put_(std::move(put)),
+      readings_(readings),
       groups_(api, pm_option()) {}
 
 Availability PmDevice::plan(const std::vector<std::string>& wanted) {
@@ -86,6 +92,8 @@ Availability PmDevice::start() {
   object_ = enabling.pPmSamplingObject;
   is_enabled_ = true;
   awaits_first_ = true;
+  is_full_ = false;
+  read_ = 0;
   started_ns_ = base::monotonic_ns();
   Availability configured = configure();
   if (!configured.available) (void)disable();
@@ -102,7 +110,7 @@ Availability PmDevice::configure() {
       object_,
       names.data(),
       names.size(),
-      max_samples_,
+      std::min(max_samples_, kMostOfDecode),
       0};
   GPUFL_PM_CALL(cuptiPmSamplingGetCounterDataSize, sizing)
   image_.assign(sizing.counterDataSize, 0);
@@ -134,13 +142,9 @@ Availability PmDevice::initialize_image() {
   return all_well();
 }
 
-Availability PmDevice::read(bool& is_full) {
-  PmReading reading;
-  reading.device = ordinal_;
-  reading.started_ns = started_ns_;
-  reading.metrics = metrics_;
-  Availability outcome = all_well();
-  for (int decodes = 0; decodes < kMostDecodes && outcome.available; ++decodes) {
+Availability PmDevice::read(Rest& rest) {
+  const int64_t until_ns = base::monotonic_ns() + kLongestRead_ns;
+  do {
     CUpti_PmSampling_DecodeData_Params decoding{CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE,
                                                 nullptr,
                                                 object_,
@@ -149,21 +153,27 @@ Availability PmDevice::read(bool& is_full) {
                                                 CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER,
                                                 0};
     const CUptiResult code = api_.cuptiPmSamplingDecodeData(&decoding);
-    is_full = code == CUPTI_ERROR_OUT_OF_MEMORY || decoding.overflow != 0;
-    if (code == CUPTI_ERROR_OUT_OF_MEMORY) break;
-    outcome = cupti_outcome(api_, code, "cuptiPmSamplingDecodeData(&parameters)");
-    if (outcome.available) outcome = take(reading);
+    is_full_ = code == CUPTI_ERROR_OUT_OF_MEMORY || decoding.overflow != 0;
+    if (code != CUPTI_SUCCESS && !is_full_) {
+      return cupti_outcome(api_, code, "cuptiPmSamplingDecodeData(&parameters)");
+    }
+    if (code == CUPTI_SUCCESS) {
+      if (Availability taken = take(); !taken.available) return taken;
+    }
+    if (is_full_) {
+      readings_.note_full_buffer();
+      rest = Rest::Lost;
+      return all_well();
+    }
     const bool has_more =
         decoding.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
-    if (is_full || !has_more) break;
-  }
-  reading.read = base::read_clock_anchor();
-  if (!reading.samples.empty()) put_(std::move(reading));
-  return outcome;
+    rest = has_more ? Rest::Some : Rest::None;
+  } while (rest == Rest::Some && base::monotonic_ns() < until_ns);
+  return all_well();
 }
 
 // What is in the image, which is empty afterwards.
-Availability PmDevice::take(PmReading& reading) {
+Availability PmDevice::take() {
   CUpti_PmSampling_GetCounterDataInfo_Params counting{
       CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE,
       nullptr,
@@ -174,34 +184,56 @@ Availability PmDevice::take(PmReading& reading) {
       0};
   GPUFL_PM_CALL(cuptiPmSamplingGetCounterDataInfo, counting)
   if (counting.numCompletedSamples == 0) return all_well();
-  const MetricGroup& group = groups_.groups().front();
-  for (size_t i = std::exchange(awaits_first_, false) ? 1 : 0; i < counting.numCompletedSamples;
-       ++i) {
-    CUpti_PmSampling_CounterData_GetSampleInfo_Params asking{
-        CUpti_PmSampling_CounterData_GetSampleInfo_Params_STRUCT_SIZE,
-        nullptr,
-        object_,
-        image_.data(),
-        image_.size(),
-        i,
-        0,
-        0};
-    GPUFL_PM_CALL(cuptiPmSamplingCounterDataGetSampleInfo, asking)
-    PmSample sample{asking.startTimestamp, asking.endTimestamp, {}};
-    const CUptiResult code = group.host->evaluate(group.metrics, image_, i, sample.values);
-    if (code != CUPTI_SUCCESS) {
-      return cupti_outcome(api_, code, "cuptiProfilerHostEvaluateToGpuValues(&parameters)");
-    }
-    reading.samples.push_back(std::move(sample));
+  read_ += counting.numCompletedSamples;
+  PmReading reading;
+  reading.device = ordinal_;
+  reading.started_ns = started_ns_;
+  reading.metrics = metrics_;
+  Availability outcome = all_well();
+  for (size_t i = std::exchange(awaits_first_, false) ? 1 : 0;
+       i < counting.numCompletedSamples && outcome.available; ++i) {
+    outcome = append_sample(i, reading);
   }
-  return initialize_image();
+  reading.read = base::read_clock_anchor();
+  if (!reading.samples.empty()) readings_.put(std::move(reading));
+  return outcome.available ? initialize_image() : outcome;
+}
+
+Availability PmDevice::append_sample(size_t place, PmReading& reading) {
+  CUpti_PmSampling_CounterData_GetSampleInfo_Params asking{
+      CUpti_PmSampling_CounterData_GetSampleInfo_Params_STRUCT_SIZE,
+      nullptr,
+      object_,
+      image_.data(),
+      image_.size(),
+      place,
+      0,
+      0};
+  GPUFL_PM_CALL(cuptiPmSamplingCounterDataGetSampleInfo, asking)
+  PmSample sample{asking.startTimestamp, asking.endTimestamp, {}};
+  const MetricGroup& group = groups_.groups().front();
+  const CUptiResult code = group.host->evaluate(group.metrics, image_, place, sample.values);
+  if (code != CUPTI_SUCCESS) {
+    return cupti_outcome(api_, code, "cuptiProfilerHostEvaluateToGpuValues(&parameters)");
+  }
+  reading.samples.push_back(std::move(sample));
+  return all_well();
 }
 
 Availability PmDevice::stop() {
   CUpti_PmSampling_Stop_Params stopping{CUpti_PmSampling_Stop_Params_STRUCT_SIZE, nullptr, object_};
   GPUFL_PM_CALL(cuptiPmSamplingStop, stopping)
-  bool is_full = false;
-  return read(is_full);
+  const int64_t stopped_ns = base::monotonic_ns();
+  Rest rest = is_full_ ? Rest::Lost : Rest::Some;
+  Availability outcome = all_well();
+  while (rest == Rest::Some && outcome.available &&
+         base::monotonic_ns() - stopped_ns < kLongestRest_ns) {
+    outcome = read(rest);
+  }
+  if (rest != Rest::Some) return outcome;
+  const uint64_t taken = static_cast<uint64_t>(stopped_ns - started_ns_) / interval_ns_;
+  if (taken > read_) readings_.note_dropped(taken - read_);
+  return outcome;
 }
 
 Availability PmDevice::disable() {

@@ -41,13 +41,19 @@ PmReadings::PmReadings(bool is_scope_only, std::shared_ptr<const DeviceClock> cl
 void PmReadings::put(PmReading reading) {
   note(Seen::Sample);
   const std::lock_guard lock(mutex_);
-  const size_t values = reading.samples.size() * reading.metrics->size();
-  if (waiting_values_ + values > kMaxWaiting) {
-    dropped_ += reading.samples.size();
-    return;
+  const size_t fitting = (kMaxWaiting - waiting_values_) / reading.metrics->size();
+  if (reading.samples.size() > fitting) {
+    dropped_ += reading.samples.size() - fitting;
+    reading.samples.resize(fitting);
   }
-  waiting_values_ += values;
+  if (reading.samples.empty()) return;
+  waiting_values_ += reading.samples.size() * reading.metrics->size();
   waiting_.push_back(std::move(reading));
+}
+
+void PmReadings::note_dropped(uint64_t samples) {
+  const std::lock_guard lock(mutex_);
+  dropped_ += samples;
 }
 
 void PmReadings::note_gpu() { note(Seen::Gpu); }

@@ -6,15 +6,30 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/nvidia/cuda/cuda_driver.hpp"
-#include "backend/nvidia/cupti/pm_device.hpp"
+#include "base/clock.hpp"
 
 // Samples of hardware counters on their way from the thread that read them to the log: placed on
 // the session's clock, and without those that nobody wants.
 namespace gpufl::backend {
+
+struct PmSample {
+  uint64_t begin = 0, end = 0;  // nanoseconds as the GPU counts them
+  std::vector<double> values;
+};
+
+// Samples that followed one another without a gap.
+struct PmReading {
+  uint32_t device = 0;     // CUDA's number
+  int64_t started_ns = 0;  // sampling; monotonic clock
+  base::ClockAnchor read;  // after the last of them
+  std::shared_ptr<const std::vector<std::string>> metrics;
+  std::vector<PmSample> samples;
+};
 
 class PmReadings {
  public:
@@ -24,6 +39,7 @@ class PmReadings {
 
   // Any thread.
   void put(PmReading reading);
+  void note_dropped(uint64_t samples);
   void note_full_buffer();
   void note_gpu();  // one is to be sampled
   void account(format::Ledger& ledger) const;

@@ -2,6 +2,7 @@
 #include "backend/nvidia/cupti/pm_sampler.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -23,8 +24,12 @@ constexpr int64_t kPatience_ns = 5'000'000'000;
 // The GPU's clock is measured at growing distances, because its rate is not known at first.
 constexpr int64_t kFirstMeasurement_ns = 20'000'000;
 constexpr int64_t kLastMeasurement_ns = 5'000'000'000;
-// Of the GPU's buffer in succession.
-constexpr int kMostFullBuffers = 3;
+// Of the GPU's buffer, in so long.
+constexpr size_t kMostFullBuffers = 3;
+constexpr int64_t kSpanOfFullBuffers_ns = 10'000'000'000;
+constexpr const char* kFullBufferHint =
+    "raise pm_sampling_interval_us or pm_sampling_max_samples, or name fewer metrics in "
+    "pm_sampling_metrics";
 
 class PmContext final : public AttachedContext {
  public:
@@ -92,7 +97,9 @@ class PmSampler final : public CountingWorker {
  private:
   struct Gpu {
     PmDevice device;
-    int full_buffers = 0;  // in succession
+    bool is_refused = false;
+    std::deque<int64_t> full_buffers = {};  // when; of late
+    bool has_told_of_full_buffer = false;
     int64_t measured_ns = 0, next_measurement_ns = 0;
     int64_t distance_ns = kFirstMeasurement_ns;
   };
@@ -102,14 +109,18 @@ class PmSampler final : public CountingWorker {
     readings_.note_gpu();
     measure_clock(sampled(one));
   }
-  void on_gone(AttachedContext& one) override { sampled(one).gpu().leave(); }
+  void on_gone(AttachedContext& one) override;
   void take_turn() override;
   int64_t next_turn_ns() const override { return next_turn_ns_; }
   void end_calls() override;
 
-  bool start(const PmContext& one);
+  void start(const PmContext& one);
   bool read(const PmContext& one, Gpu& gpu);
-  bool restart(const PmContext& one, Gpu& gpu);
+  void restart(const PmContext& one, Gpu& gpu);
+  bool make_or_refuse(uint32_t device, const char* call,
+                      const std::function<Availability()>& made_by);
+  void refuse(uint32_t device, Availability why);
+  void stop_without_context(PmDevice& gpu);
   void measure_clock(const PmContext& one);
   static const PmContext& sampled(const AttachedContext& one) {
     return static_cast<const PmContext&>(one);
@@ -127,8 +138,7 @@ class PmSampler final : public CountingWorker {
 std::unique_ptr<AttachedContext> PmSampler::make_context(CUcontext context, uint32_t device) {
   auto gpu = gpus_.find(device);
   if (gpu == gpus_.end()) {
-    const auto put = [this](PmReading reading) { readings_.put(std::move(reading)); };
-    gpu = gpus_.emplace(device, Gpu{PmDevice(api_, device, options_, put)}).first;
+    gpu = gpus_.emplace(device, Gpu{PmDevice(api_, device, options_, readings_)}).first;
   }
   return std::make_unique<PmContext>(context, device, contexts_of_, gpu->second.device);
 }
@@ -137,56 +147,104 @@ std::unique_ptr<AttachedContext> PmSampler::make_context(CUcontext context, uint
 void PmSampler::take_turn() {
   std::map<uint32_t, const PmContext*> contexts;
   for (const auto& one : attached()) contexts.try_emplace(one->device(), &sampled(*one));
+  bool has_more = false;
   for (const auto& [device, one] : contexts) {
     Gpu& gpu = gpus_.at(device);
+    if (gpu.is_refused) continue;
     measure_clock(*one);
-    if (!(gpu.device.is_enabled() ? read(*one, gpu) : start(*one))) return;
+    if (!gpu.device.is_enabled()) {
+      start(*one);
+    } else if (read(*one, gpu)) {
+      has_more = true;
+    }
+    if (is_over()) return;
   }
-  next_turn_ns_ = base::monotonic_ns() + pause_ns_;
+  next_turn_ns_ = base::monotonic_ns() + (has_more ? 0 : pause_ns_);
+}
+
+// False: that GPU is sampled no more, and others are.
+bool PmSampler::make_or_refuse(uint32_t device, const char* call,
+                               const std::function<Availability()>& made_by) {
+  Availability made = make(call, made_by);
+  if (made.available) return true;
+  if (!is_over_for_good()) refuse(device, std::move(made));
+  return false;
+}
+
+void PmSampler::refuse(uint32_t device, Availability why) {
+  Gpu& gpu = gpus_.at(device);
+  gpu.is_refused = true;
+  const auto refused = std::count_if(gpus_.begin(), gpus_.end(),
+                                     [](const auto& one) { return one.second.is_refused; });
+  if (static_cast<uint32_t>(refused) >= contexts_of_.device_count()) return fail(std::move(why));
+  why.detail = "CUDA device " + std::to_string(device) + ": " + why.detail;
+  tell_lacking(std::move(why));
+  if (gpu.device.is_enabled()) stop_without_context(gpu.device);
 }
 
 // Launches go on meanwhile: CUPTI does not wait for them here.
-bool PmSampler::start(const PmContext& one) {
+void PmSampler::start(const PmContext& one) {
   PmDevice& gpu = one.gpu();
   if (!gpu.is_planned()) {
-    const bool is_planned = make_or_fail("cuptiPmSamplingGetCounterAvailability", [&] {
-      return one.within([&] { return gpu.plan(wanted_); });
-    });
-    if (!is_planned) return false;
+    const bool is_planned =
+        make_or_refuse(one.device(), "cuptiPmSamplingGetCounterAvailability",
+                       [&] { return one.within([&] { return gpu.plan(wanted_); }); });
+    if (!is_planned) return;
     tell_unknown(one.device(), gpu.unknown(), pm_option().name);
   }
-  return make_or_fail("cuptiPmSamplingStart",
-                      [&] { return one.within([&] { return gpu.start(); }); });
+  make_or_refuse(one.device(), "cuptiPmSamplingStart",
+                 [&] { return one.within([&] { return gpu.start(); }); });
 }
 
+// Whether there is more.
 bool PmSampler::read(const PmContext& one, Gpu& gpu) {
-  bool is_full = false;
-  const bool is_read = make_or_fail("cuptiPmSamplingDecodeData", [&] {
-    return one.within([&] { return gpu.device.read(is_full); });
+  PmDevice::Rest rest = PmDevice::Rest::None;
+  const bool is_read = make_or_refuse(one.device(), "cuptiPmSamplingDecodeData", [&] {
+    return one.within([&] { return gpu.device.read(rest); });
   });
-  if (!is_read) return false;
-  if (is_full) return restart(one, gpu);
-  gpu.full_buffers = 0;
-  return true;
+  if (is_read && rest == PmDevice::Rest::Lost) restart(one, gpu);
+  return is_read && rest == PmDevice::Rest::Some;
 }
 
 // What the buffer holds is lost.
-bool PmSampler::restart(const PmContext& one, Gpu& gpu) {
-  readings_.note_full_buffer();
-  if (++gpu.full_buffers == kMostFullBuffers) {
-    return make_or_fail("cuptiPmSamplingDecodeData", [&] {
-      return Availability{false, "buffer_full",
-                          "the GPU's buffer of samples was full three times in succession before "
-                          "it was read",
-                          "raise pm_sampling_interval_us or pm_sampling_max_samples, or name fewer "
-                          "metrics in pm_sampling_metrics"};
-    });
+void PmSampler::restart(const PmContext& one, Gpu& gpu) {
+  const int64_t now_ns = base::monotonic_ns();
+  std::erase_if(gpu.full_buffers,
+                [&](int64_t time_ns) { return now_ns - time_ns > kSpanOfFullBuffers_ns; });
+  gpu.full_buffers.push_back(now_ns);
+  if (gpu.full_buffers.size() == kMostFullBuffers) {
+    return refuse(one.device(),
+                  {false, "buffer_full",
+                   "the GPU's buffer of samples was full three times within ten seconds before it "
+                   "was read",
+                   kFullBufferHint});
   }
-  return make_or_fail("cuptiPmSamplingDisable", [&] {
+  if (!std::exchange(gpu.has_told_of_full_buffer, true)) {
+    tell_lacking({false, "buffer_full",
+                  "CUDA device " + std::to_string(one.device()) +
+                      ": the GPU's buffer of samples was full before it was read, so that some are "
+                      "missing",
+                  kFullBufferHint});
+  }
+  make_or_refuse(one.device(), "cuptiPmSamplingDisable", [&] {
     return one.within([&] {
       (void)gpu.device.stop();
       return gpu.device.disable();
     });
+  });
+}
+
+// With the last of its contexts, nobody would read what the GPU samples.
+void PmSampler::on_gone(AttachedContext& one) {
+  PmDevice& gpu = sampled(one).gpu();
+  gpu.leave();
+  if (gpu.users() == 0 && gpu.is_enabled()) stop_without_context(gpu);
+}
+
+void PmSampler::stop_without_context(PmDevice& gpu) {
+  make_or_fail("cuptiPmSamplingDisable", [&] {
+    (void)gpu.stop();
+    return gpu.disable();
   });
 }
 
@@ -206,15 +264,10 @@ void PmSampler::measure_clock(const PmContext& one) {
   gpu.distance_ns = std::min(2 * gpu.distance_ns, kLastMeasurement_ns);
 }
 
-// GPUs whose contexts the program has destroyed are sampled up to here.
+// A GPU that could not be stopped when its last context went has another chance.
 void PmSampler::end_calls() {
   for (auto& [device, gpu] : gpus_) {
-    if (!gpu.device.is_enabled()) continue;
-    PmDevice& left = gpu.device;
-    make_or_fail("cuptiPmSamplingDisable", [&] {
-      (void)left.stop();
-      return left.disable();
-    });
+    if (gpu.device.is_enabled()) stop_without_context(gpu.device);
   }
   gpus_.clear();
   CountingWorker::end_calls();
