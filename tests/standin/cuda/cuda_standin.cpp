@@ -64,6 +64,15 @@ void inject() {
 
 }  // namespace
 
+int gpufl::standin::current_device() {
+  const std::lock_guard lock(driver().gpu_mutex);
+  const uint64_t second = driver().gpu.on_second;
+  return !t_current.empty() && second != 0 &&
+                 reinterpret_cast<uintptr_t>(t_current.back()) == second
+             ? 1
+             : 0;
+}
+
 #define STANDIN_EXPORT extern "C" __attribute__((visibility("default")))
 
 STANDIN_EXPORT CUresult cuInit(unsigned) {
@@ -88,9 +97,11 @@ STANDIN_EXPORT void cuda_standin_describe_gpu(const gpufl::standin::CudaGpu& gpu
 }
 
 STANDIN_EXPORT CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  *device = 0;
+  *device = ordinal;
   if (!driver().is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  const std::lock_guard lock(driver().gpu_mutex);
+  const bool is_there = ordinal == 0 || (ordinal > 0 && ordinal < driver().gpu.count);
+  return is_there ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 STANDIN_EXPORT CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {

@@ -21,10 +21,14 @@ struct CudaGpu {
   bool is_capturing = false;  // all of its streams
   unsigned char uuid[16] = {};
   uint64_t primary = 0;                                // its primary context; 0: not in use
+  uint64_t on_second = 0;                              // a context on the second GPU
   uint64_t broken = 0;                                 // a context that cannot be made current
   uint64_t free_bytes = uint64_t{80} << 30;            // of memory
   void (*on_synchronize)(uint64_t context) = nullptr;  // whoever waits for it
 };
+
+// Of the context that is current to the thread. Within the library.
+int current_device();
 
 using CudaDescribeGpuFunction = void(const CudaGpu& gpu);
 using CudaAddGraphFunction = void(uint64_t graph, const CudaGraphNode* nodes, size_t count);

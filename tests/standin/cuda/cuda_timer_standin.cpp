@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/standin/cuda/cuda_timer_standin.hpp"
+#include "tests/standin/cuda/cuda_standin.hpp"
 
 #include <cuda.h>
 #include <time.h>
@@ -168,7 +169,7 @@ STANDIN_EXPORT CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
 
 STANDIN_EXPORT CUresult cuCtxGetDevice(CUdevice* device) {
   STANDIN_MAY_FAIL(cuCtxGetDevice);
-  *device = 0;
+  *device = gpufl::standin::current_device();
   return CUDA_SUCCESS;
 }
 
