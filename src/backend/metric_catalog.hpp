@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,8 +62,21 @@ class MetricCatalog {
 base::Result<std::unique_ptr<MetricCatalog>> open_metric_catalog(const std::string& chip);
 // Of all vendors.
 std::vector<CountingEngine> counting_engines();
-// Of whole names, those that fit into one pass, in their order: each that still does.
-std::vector<std::string> fit_one_pass(const MetricCatalog& catalog, CountedBy by,
-                                      const std::vector<std::string>& metrics);
+
+// Metrics that are counted together.
+struct CountedTogether {
+  std::vector<std::string> metrics;
+  uint32_t passes = 1;
+};
+struct MetricGrouping {
+  std::vector<CountedTogether> groups;
+  std::vector<std::string> unknown;
+};
+// Passes of metrics together; nothing where one of them cannot be counted.
+using CountPasses = std::function<std::optional<uint32_t>(const std::vector<std::string>&)>;
+// In the order in which they are named: each goes to the first group that still is one pass with
+// it, and those that need several passes are one more group. As engines and `gpufl metrics` have
+// it.
+MetricGrouping group_metrics(const std::vector<std::string>& wanted, const CountPasses& passes);
 
 }  // namespace gpufl::backend

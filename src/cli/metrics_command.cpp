@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,17 +47,32 @@ struct PlannedSet {
   std::vector<std::string> metrics;
   std::optional<uint32_t> passes;
   std::vector<std::string> fitting;  // into one pass, where that matters and not all do
+  std::vector<std::string> missing;  // that cannot be counted: engines leave them out
 
   bool is_planned() const { return engine.by != CountedBy::Instruction; }
 };
 
 PlannedSet planned(const MetricCatalog& catalog, const CountingEngine& engine, std::string preset,
                    std::vector<std::string> metrics) {
-  PlannedSet set{engine, std::move(preset), std::move(metrics), {}, {}};
-  set.passes = catalog.passes(engine.by, set.metrics);
-  if (engine.by == CountedBy::Time && set.passes.value_or(1) > 1) {
-    set.fitting = backend::fit_one_pass(catalog, engine.by, set.metrics);
+  PlannedSet set{engine, std::move(preset), std::move(metrics), {}, {}, {}};
+  if (!set.is_planned()) return set;
+  const auto passes = [&](const std::vector<std::string>& some) {
+    return catalog.passes(engine.by, some);
+  };
+  backend::MetricGrouping grouping = backend::group_metrics(set.metrics, passes);
+  set.missing = std::move(grouping.unknown);
+  if (grouping.groups.empty()) return set;
+  std::vector<std::string> counted;
+  uint32_t one_by_one = 0;
+  for (const backend::CountedTogether& group : grouping.groups) {
+    counted.insert(counted.end(), group.metrics.begin(), group.metrics.end());
+    one_by_one += group.passes;
   }
+  set.passes = one_by_one;
+  if (engine.by != CountedBy::Time) return set;
+  set.passes = passes(counted).value_or(one_by_one);
+  const backend::CountedTogether& first = grouping.groups.front();
+  if (*set.passes > 1 && first.passes == 1) set.fitting = first.metrics;
   return set;
 }
 
@@ -77,7 +93,8 @@ std::vector<PlannedSet> all_presets(const MetricCatalog& catalog) {
 std::string passes_text(const PlannedSet& set) {
   if (!set.is_planned()) return "counted without passes";
   if (!set.passes) return "not available";
-  const std::string passes = *set.passes == 1 ? "1 pass" : fmt::format("{} passes", *set.passes);
+  std::string passes = *set.passes == 1 ? "1 pass" : fmt::format("{} passes", *set.passes);
+  if (!set.missing.empty()) passes += fmt::format(" without {}", fmt::join(set.missing, ", "));
   const bool is_refused = set.engine.by == CountedBy::Time && *set.passes > 1;
   return is_refused ? passes + ", so it is refused" : passes;
 }
@@ -95,6 +112,7 @@ Json to_json(const PlannedSet& set) {
   json.set("metrics", strings(set.metrics));
   if (set.passes) json.set("passes", *set.passes);
   if (!set.fitting.empty()) json.set("fit_one_pass", strings(set.fitting));
+  if (!set.missing.empty()) json.set("missing", strings(set.missing));
   return json;
 }
 
@@ -225,11 +243,13 @@ bool is_preset(const std::vector<PlannedSet>& sets, const std::string& name) {
 }
 
 void complain_of_unknown(const MetricCatalog& catalog, const std::string& name) {
-  std::vector<std::string> known;
-  for (const MetricFacts& metric : catalog.list()) known.push_back(metric.name);
-  const std::string near = text::nearest_listed(name.substr(0, name.find('.')), std::move(known));
+  const std::vector<MetricFacts> metrics = catalog.list();
+  std::vector<std::string_view> known;
+  for (const MetricFacts& metric : metrics) known.emplace_back(metric.name);
+  const std::string_view near =
+      text::nearest(std::string_view(name).substr(0, name.find('.')), known);
   complain(kWho, fmt::format("{} has no metric and no preset {}{}", catalog.chip(), name,
-                             near.empty() ? "" : "; near it are " + near));
+                             near.empty() ? "" : fmt::format("; did you mean {}?", near)));
 }
 
 int describe(const MetricCatalog& catalog, const Options& options) {

@@ -85,8 +85,20 @@ class OfAChip(unittest.TestCase):
     def test_what_the_chip_lacks_is_said_with_what_is_near(self):
         ended = metrics("describe", "sm__inst_exected.sum", "--chip", "GH100")
         self.assertEqual(ended.returncode, 1)
-        self.assertIn("GH100 has no metric and no preset sm__inst_exected.sum; near it are "
-                      "sm__inst_executed", ended.stderr)  # fmt: skip
+        self.assertIn("GH100 has no metric and no preset sm__inst_exected.sum; did you mean "
+                      "sm__inst_executed?", ended.stderr)  # fmt: skip
+        ended = metrics("describe", "bogus.sum", "--chip", "GH100")
+        self.assertTrue(ended.stderr.endswith("no preset bogus.sum\n"), ended.stderr)
+
+    def test_what_the_chip_lacks_is_left_out_of_its_set_as_engines_leave_it_out(self):
+        ended = metrics("describe", "sm__inst_executed.sum", "bogus.sum", "--chip", "GH100", "--json")
+        self.assertEqual(ended.returncode, 1)
+        for one in json.loads(ended.stdout)["sets"]:
+            self.assertEqual((one["passes"], one["missing"]), (1, ["bogus.sum"]), one)
+        text = metrics("describe", "sm__inst_executed.sum", "bogus.sum", "--chip", "GH100").stdout
+        self.assertIn("RangeProfiler, 1 pass without bogus.sum: sm__inst_executed.sum", text)
+        text = metrics("describe", "bogus.sum", "--chip", "GH100").stdout
+        self.assertIn("RangeProfiler, not available: bogus.sum", text)
 
     def test_the_first_gpu_is_asked_where_no_chip_is_named(self):
         driver = str(BUILD / "standin" / "cuda")
@@ -127,12 +139,14 @@ class Failures(unittest.TestCase):
 @unittest.skipUnless(REAL.exists(), "no libcupti beside the headers")
 class NvidiasOwn(unittest.TestCase):
     def test_presets_need_the_passes_that_are_documented(self):
-        for chip in ("GH100", "GB100"):
+        for chip in ("GH100", "GB100", "AD102"):
             passes = {(one["engine"], one["preset"]): one.get("passes")
                       for one in answer("list", "--chip", chip, library=REAL)["presets"]}  # fmt: skip
             for preset in ("overview", "tensor", "memory"):
                 self.assertEqual(passes["PmSampling", preset], 1, f"{preset} on {chip}")
-        self.assertEqual(answer("describe", "overview", "--chip", "GH100", library=REAL)["sets"][1]["passes"], 2)
+        passes = {one["engine"]: one["passes"] for name in ("overview", "throughput")
+                  for one in answer("describe", name, "--chip", "GH100", library=REAL)["sets"]}  # fmt: skip
+        self.assertEqual(passes["RangeProfiler"], 10, "one group after the other")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/metric_catalog.hpp"
+
 namespace gpufl::backend {
 namespace {
 
@@ -108,21 +110,11 @@ Availability MetricGroups::make(CountingChip chip, const std::vector<std::string
   if (const ProfilerHost host(api_, chip_); host.result() != CUPTI_SUCCESS) {
     return cupti_failure(api_, host.result(), "cuptiProfilerHostInitialize(&parameters)");
   }
-  std::vector<std::string> in_several;
-  for (const std::string& metric : wanted) {
-    std::optional<MetricGroup> alone = plan({metric});
-    if (!alone) {
-      unknown_.push_back(metric);
-    } else if (alone->passes > 1) {
-      in_several.push_back(metric);
-    } else {
-      add(std::move(*alone));
-    }
-  }
-  if (auto group = in_several.empty() ? std::nullopt : plan(in_several)) {
-    groups_.push_back(std::move(*group));
-  } else {
-    unknown_.insert(unknown_.end(), in_several.begin(), in_several.end());
+  MetricGrouping grouping = group_metrics(
+      wanted, [this](const std::vector<std::string>& metrics) { return passes(metrics); });
+  unknown_ = std::move(grouping.unknown);
+  for (CountedTogether& group : grouping.groups) {
+    if (auto planned = plan(std::move(group.metrics))) groups_.push_back(std::move(*planned));
   }
   is_made_ = !groups_.empty();
   if (is_made_) return {true, "", "", ""};
@@ -143,17 +135,20 @@ std::optional<MetricGroup> MetricGroups::plan(std::vector<std::string> metrics) 
   return group;
 }
 
-// To the first group with which it still is one pass; else it begins another.
-void MetricGroups::add(MetricGroup alone) {
-  for (MetricGroup& group : groups_) {
-    std::vector<std::string> together = group.metrics;
-    together.push_back(alone.metrics.front());
-    auto planned = plan(std::move(together));
-    if (!planned || planned->passes > 1) continue;
-    group = std::move(*planned);
-    return;
+std::optional<uint32_t> MetricGroups::passes(const std::vector<std::string>& metrics) const {
+  const std::optional<MetricGroup> planned = plan(metrics);
+  return planned ? std::optional(planned->passes) : std::nullopt;
+}
+
+// They may need fewer passes than one group after the other.
+uint32_t MetricGroups::passes_together() const {
+  std::vector<std::string> all;
+  uint32_t one_by_one = 0;
+  for (const MetricGroup& group : groups_) {
+    all.insert(all.end(), group.metrics.begin(), group.metrics.end());
+    one_by_one += group.passes;
   }
-  groups_.push_back(std::move(alone));
+  return passes(all).value_or(one_by_one);
 }
 
 }  // namespace gpufl::backend

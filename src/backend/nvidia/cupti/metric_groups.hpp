@@ -64,10 +64,11 @@ class MetricGroups {
   bool is_made() const { return is_made_; }
   const std::vector<MetricGroup>& groups() const { return groups_; }
   const std::vector<std::string>& unknown() const { return unknown_; }
+  uint32_t passes_together() const;  // of all groups
 
  private:
   std::optional<MetricGroup> plan(std::vector<std::string> metrics) const;
-  void add(MetricGroup alone);
+  std::optional<uint32_t> passes(const std::vector<std::string>& metrics) const;
 
   const CuptiApi& api_;
   const MetricOption option_;

@@ -71,11 +71,9 @@ Availability PmDevice::ask_availability(std::vector<uint8_t>& image) const {
 
 // A sample is one pass: what needs several cannot be had.
 Availability PmDevice::check_passes() const {
-  const std::vector<MetricGroup>& groups = groups_.groups();
-  uint32_t passes = 0;
-  for (const MetricGroup& group : groups) passes += group.passes;
+  const uint32_t passes = groups_.passes_together();
   if (passes == 1) return all_well();
-  const MetricGroup& first = groups.front();
+  const MetricGroup& first = groups_.groups().front();
   std::string fits = "none of them fits into one";
   if (first.passes == 1) fits = "into one fit " + list_of(first.metrics);
   return {false, "several_passes",
