@@ -53,6 +53,8 @@ class MetricCatalog {
   virtual std::vector<std::string> forms(const MetricFacts& metric) const = 0;
   // "byte/second", of a whole name; empty: it has none.
   virtual std::string unit(const std::string& metric) const = 0;
+  // Why the chip counts nothing that way; empty: it may.
+  virtual std::string why_not(CountedBy by) const = 0;
   // Of whole names, together. Nothing: one of them cannot be counted that way.
   virtual std::optional<uint32_t> passes(CountedBy by,
                                          const std::vector<std::string>& metrics) const = 0;

@@ -47,6 +47,7 @@ struct PlannedSet {
   std::vector<std::string> metrics;
   std::optional<uint32_t> passes;
   std::vector<std::string> fitting;  // into one pass, where that matters and not all do
+  std::string why_not;               // the chip cannot be counted by that engine
   std::vector<std::string> missing;  // that cannot be counted: engines leave them out
 
   bool is_planned() const { return engine.by != CountedBy::Instruction; }
@@ -54,8 +55,9 @@ struct PlannedSet {
 
 PlannedSet planned(const MetricCatalog& catalog, const CountingEngine& engine, std::string preset,
                    std::vector<std::string> metrics) {
-  PlannedSet set{engine, std::move(preset), std::move(metrics), {}, {}, {}};
-  if (!set.is_planned()) return set;
+  PlannedSet set{engine, std::move(preset), std::move(metrics), {}, {},
+                 catalog.why_not(engine.by), {}};
+  if (!set.is_planned() || !set.why_not.empty()) return set;
   const auto passes = [&](const std::vector<std::string>& some) {
     return catalog.passes(engine.by, some);
   };
@@ -92,6 +94,7 @@ std::vector<PlannedSet> all_presets(const MetricCatalog& catalog) {
 
 std::string passes_text(const PlannedSet& set) {
   if (!set.is_planned()) return "counted without passes";
+  if (!set.why_not.empty()) return fmt::format("refused, because {}", set.why_not);
   if (!set.passes) return "not available";
   std::string passes = *set.passes == 1 ? "1 pass" : fmt::format("{} passes", *set.passes);
   if (!set.missing.empty()) passes += fmt::format(" without {}", fmt::join(set.missing, ", "));
@@ -112,6 +115,7 @@ Json to_json(const PlannedSet& set) {
   json.set("metrics", strings(set.metrics));
   if (set.passes) json.set("passes", *set.passes);
   if (!set.fitting.empty()) json.set("fit_one_pass", strings(set.fitting));
+  if (!set.why_not.empty()) json.set("refused", set.why_not);
   if (!set.missing.empty()) json.set("missing", strings(set.missing));
   return json;
 }

@@ -148,6 +148,13 @@ class NvidiasOwn(unittest.TestCase):
                   for one in answer("describe", name, "--chip", "GH100", library=REAL)["sets"]}  # fmt: skip
         self.assertEqual(passes["RangeProfiler"], 10, "one group after the other")
 
+    def test_chips_without_samples_over_time_are_named(self):
+        for chip in ("GA100", "TU102"):
+            for one in answer("list", "--chip", chip, library=REAL)["presets"]:
+                self.assertEqual("refused" in one, one["engine"] == "PmSampling", one)
+        text = " ".join(metrics("list", "--chip", "GA100", library=REAL).stdout.split())
+        self.assertIn("PmSampling overview, refused, because GA100 has no samples at an interval of time", text)
+
 
 if __name__ == "__main__":
     if not STANDIN.exists():

@@ -251,6 +251,19 @@ TEST_F(PmSampling, WithoutAnyMetricTheSessionRecordsAndSaysWhy) {
   EXPECT_EQ(finish().kernel_records, 1u);
 }
 
+TEST_F(PmSampling, AChipThatCannotBeSampledOverTimeIsRefusedByName) {
+  pm_->set_chip("GA100");
+  begin();
+  ASSERT_TRUE(drain_until([&] { return !lacking().empty(); }));
+  EXPECT_EQ(lacking(), "unsupported_gpu");
+  EXPECT_EQ(lacking("detail"),
+            "GA100 has no samples at an interval of time, which Turing and GA100 lack");
+  EXPECT_EQ(lacking("got"), "Trace");
+  standin_->launch({});
+  EXPECT_EQ(finish().kernel_records, 1u);
+  EXPECT_EQ(pm_->started(), 0u);
+}
+
 TEST_F(PmSampling, AFullBufferIsCountedAndSamplingGoesOn) {
   pm_->fill_buffer(1, 0);
   begin();

@@ -111,7 +111,7 @@ STANDIN_EXPORT const CuptiStandinCounting* cupti_standin_counting() { return &kC
 
 STANDIN_EXPORT CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* parameters) {
   STANDIN_MAY_FAIL(cuptiDeviceGetChipName);
-  parameters->pChipName = "GH100";
+  parameters->pChipName = library().chip.c_str();
   return CUPTI_SUCCESS;
 }
 

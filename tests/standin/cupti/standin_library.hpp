@@ -61,6 +61,7 @@ struct Library {
   // The hardware serves one of the two at a time.
   std::atomic<uint32_t> pc_sampled{0};  // contexts
   std::atomic<uint32_t> pm_sampled{0};  // GPUs
+  std::string chip = "GH100";           // CUPTI's name of each GPU
   std::string other_tool;               // that has subscribed; empty: none
 
   CUpti_CallbackFunc callback = nullptr;

@@ -103,6 +103,7 @@ void reset() {
   PmSampling& state = pm();
   state.objects.clear();
   library().pm_sampled = 0;
+  library().chip = "GH100";
   state.ahead_ns = 0;
   state.interval = 0;
   state.refusals.clear();
@@ -120,6 +121,11 @@ void fill_buffer(uint32_t times, uint64_t samples) {
 void refuse(uint32_t device, int result) {
   const std::lock_guard lock(pm().mutex);
   pm().refusals[device] = static_cast<CUptiResult>(result);
+}
+
+void set_chip(const char* name) {
+  const std::lock_guard lock(pm().mutex);
+  library().chip = name;
 }
 
 void fill_now() {
@@ -155,6 +161,7 @@ void hang(const char* function) {
 constexpr CuptiStandinPmSampling kPmSampling = {reset,
                                                 fill_buffer,
                                                 refuse,
+                                                set_chip,
                                                 fill_now,
                                                 slow_down,
                                                 set_clock,

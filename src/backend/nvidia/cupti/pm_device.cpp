@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/nvidia/timed_samples.hpp"
+
 namespace gpufl::backend {
 namespace {
 
@@ -52,6 +54,10 @@ Availability PmDevice::plan(const std::vector<std::string>& wanted) {
   chip.type = CUPTI_PROFILER_TYPE_PM_SAMPLING;
   if (Availability named = read_chip_name(api_, ordinal_, chip.name); !named.available) {
     return named;
+  }
+  if (!has_timed_samples(chip.name)) {
+    return {false, "unsupported_gpu", chip.name + " " + kNoTimedSamples,
+            "choose the engine RangeProfiler, which counts in scopes, or Trace"};
   }
   if (Availability asked = ask_availability(chip.availability); !asked.available) return asked;
   if (Availability made = groups_.make(std::move(chip), wanted); !made.available) return made;

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "backend/nvidia/timed_samples.hpp"
+
 namespace gpufl::backend {
 namespace {
 
@@ -344,6 +346,10 @@ std::vector<const char*> NvperfChip::raw_metrics(const std::string& metric) cons
     return {};
   }
   return names;
+}
+
+std::string NvperfChip::why_not(CountedBy by) const {
+  return by == CountedBy::Time && !has_timed_samples(chip_) ? chip_ + " " + kNoTimedSamples : "";
 }
 
 std::optional<uint32_t> NvperfChip::passes(CountedBy by,

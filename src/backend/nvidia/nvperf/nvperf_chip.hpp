@@ -27,6 +27,7 @@ class NvperfChip final : public MetricCatalog {
   std::optional<MetricFacts> describe(const std::string& name) const override;
   std::vector<std::string> forms(const MetricFacts& metric) const override;
   std::string unit(const std::string& metric) const override;
+  std::string why_not(CountedBy by) const override;
   std::optional<uint32_t> passes(CountedBy by,
                                  const std::vector<std::string>& metrics) const override;
 
