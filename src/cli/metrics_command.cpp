@@ -55,8 +55,8 @@ struct PlannedSet {
 
 PlannedSet planned(const MetricCatalog& catalog, const CountingEngine& engine, std::string preset,
                    std::vector<std::string> metrics) {
-  PlannedSet set{engine, std::move(preset), std::move(metrics), {}, {},
-                 catalog.why_not(engine.by), {}};
+  PlannedSet set{engine, std::move(preset), std::move(metrics), {}, {}, catalog.why_not(engine.by),
+                 {}};
   if (!set.is_planned() || !set.why_not.empty()) return set;
   const auto passes = [&](const std::vector<std::string>& some) {
     return catalog.passes(engine.by, some);
