@@ -22,6 +22,9 @@ class HourAhead final : public DeviceClock {
  public:
   base::Result<int64_t> measure(int64_t) override {
     ++measured;
+    is_measuring = true;
+    std::this_thread::sleep_for(takes);
+    is_measuring = false;
     return int64_t{0};
   }
   bool awaits_records(int64_t) const override { return false; }
@@ -33,6 +36,8 @@ class HourAhead final : public DeviceClock {
   }
   std::optional<uint64_t> stamp_at(int64_t, int64_t) const override { return std::nullopt; }
   std::atomic<int> measured{0};
+  std::atomic<bool> is_measuring{false};
+  std::chrono::milliseconds takes{0};
 };
 
 class ClosedGate final : public CaptureGate {
@@ -400,6 +405,34 @@ TEST_F(PmSampling, AGpuWithoutContextsIsStoppedAndBeginsAgainWithTheNext) {
   const format::Ledger ledger = finish();
   EXPECT_EQ(ledger.completeness(), format::Completeness::Complete);
   EXPECT_EQ(lacking(), "");
+}
+
+TEST_F(PmSampling, AContextIsNotDestroyedUnderAReadingOfTheClock) {
+  pm_->set_clock(kHourNs);
+  const auto clock = std::make_shared<HourAhead>();
+  clock->takes = std::chrono::milliseconds(15);
+  options_.device_clock = clock;
+  begin();
+  ASSERT_TRUE(base::eventually([&] { return clock->is_measuring.load(); }));
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  EXPECT_FALSE(clock->is_measuring);
+  const int measured = clock->measured;
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  EXPECT_EQ(clock->measured, measured) << "none begins in it any more";
+  finish();
+}
+
+TEST_F(PmSampling, AReadingThatLastsHoldsUpTheProgramForABoundedTime) {
+  pm_->set_clock(kHourNs);
+  const auto clock = std::make_shared<HourAhead>();
+  clock->takes = std::chrono::milliseconds(1'000);
+  options_.device_clock = clock;
+  begin();
+  ASSERT_TRUE(base::eventually([&] { return clock->is_measuring.load(); }));
+  const int64_t destroying_ns = base::monotonic_ns();
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  EXPECT_LT(base::monotonic_ns() - destroying_ns, 500'000'000);
+  finish();
 }
 
 TEST_F(PmSampling, ABufferThatIsFullAtTheEndIsCounted) {

@@ -25,6 +25,8 @@ constexpr microseconds kAttachPatience{50'000};
 constexpr milliseconds kRetryEvery{2};
 constexpr milliseconds kLongestRetry{200};
 constexpr milliseconds kAttachRetry{200};  // launches have waited for as long as the patience was
+// Of a program that destroys a context in which we work; a reading of the GPU's clock is shorter.
+constexpr milliseconds kOccupiedPatience{50};
 constexpr int kAttachTries = 10;
 constexpr int64_t kLaunchPatience_ns = 2'000'000'000;
 // The gate stays shut for longer than a call may take, so that whoever watches the call opens it.
@@ -218,6 +220,26 @@ void ContextWorker::note_destroyed() {
       on_gone(*one);
     }
   }
+}
+
+bool ContextWorker::while_it_exists(const AttachedContext& one, const std::function<void()>& call) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_destroyed =
+        std::find(destroyed_.begin(), destroyed_.end(), one.context()) != destroyed_.end();
+    if (one.is_gone_ || is_destroyed) return false;
+    occupied_ = one.context();
+  }
+  struct Release {
+    ContextWorker& worker;
+    ~Release() {
+      const std::lock_guard lock(worker.mutex_);
+      worker.occupied_ = nullptr;
+      worker.cv_.notify_all();
+    }
+  } const release{*this};
+  call();
+  return true;
 }
 
 void ContextWorker::drop_destroyed() {
@@ -430,7 +452,7 @@ void ContextWorker::on_context_created(CUcontext context) noexcept {
 }
 
 void ContextWorker::on_context_destroyed(CUcontext context) noexcept {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   // One that was never attached: the gate was closed for it. A later one may have the same handle.
   if (std::erase(created_, context) != 0) {
     if (created_.empty()) gate_.open(LaunchGate::For::NewContext);
@@ -442,6 +464,7 @@ void ContextWorker::on_context_destroyed(CUcontext context) noexcept {
     fail_locked(out_of_memory());
   }
   cv_.notify_all();
+  cv_.wait_for(lock, kOccupiedPatience, [&] { return occupied_ != context; });
 }
 
 void ContextWorker::end() {

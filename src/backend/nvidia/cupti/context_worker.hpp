@@ -137,6 +137,9 @@ class ContextWorker {
   // Whether the program has destroyed it, asked behind the gate: what shutting it waited for may
   // have done that. attached() stays as it is.
   bool is_gone(const AttachedContext& one);
+  // Calls it while the program does not destroy the context: that waits for it, but not for long.
+  // False: it is destroyed already.
+  bool while_it_exists(const AttachedContext& one, const std::function<void()>& call);
   // Waits for launches as long as it takes: what is open has to be closed. False: given up.
   bool shut_for_stop();
   // Waits for launches as long as a window may make the program wait.
@@ -182,6 +185,7 @@ class ContextWorker {
   std::condition_variable cv_;
   std::vector<CUcontext> created_;
   std::vector<CUcontext> destroyed_;
+  CUcontext occupied_ = nullptr;  // by while_it_exists()
   bool attach_wanted_ = false;
   bool end_wanted_ = false;
   bool has_ended_ = false;

@@ -107,7 +107,7 @@ class PmSampler final : public CountingWorker {
   std::unique_ptr<AttachedContext> make_context(CUcontext context, uint32_t device) override;
   void on_attached(const AttachedContext& one) override {
     readings_.note_gpu();
-    measure_clock(sampled(one));
+    measure_clock(sampled(one), gpus_.at(one.device()));
   }
   void on_gone(AttachedContext& one) override;
   void take_turn() override;
@@ -121,7 +121,7 @@ class PmSampler final : public CountingWorker {
                       const std::function<Availability()>& made_by);
   void refuse(uint32_t device, Availability why);
   void stop_without_context(PmDevice& gpu);
-  void measure_clock(const PmContext& one);
+  void measure_clock(const PmContext& one, Gpu& gpu);
   static const PmContext& sampled(const AttachedContext& one) {
     return static_cast<const PmContext&>(one);
   }
@@ -151,7 +151,7 @@ void PmSampler::take_turn() {
   for (const auto& [device, one] : contexts) {
     Gpu& gpu = gpus_.at(device);
     if (gpu.is_refused) continue;
-    measure_clock(*one);
+    if (base::monotonic_ns() >= gpu.next_measurement_ns) measure_clock(*one, gpu);
     if (!gpu.device.is_enabled()) {
       start(*one);
     } else if (read(*one, gpu)) {
@@ -248,19 +248,16 @@ void PmSampler::stop_without_context(PmDevice& gpu) {
   });
 }
 
-// By a kernel of ours (docs/design/warpscope-clock.md). Where that is not possible, the wall clock
-// has to do.
-void PmSampler::measure_clock(const PmContext& one) {
-  Gpu& gpu = gpus_.at(one.device());
-  const int64_t now_ns = base::monotonic_ns();
-  if (clock_ == nullptr || is_over() || now_ns < gpu.next_measurement_ns) return;
+// By a kernel of ours (docs/design/warpscope-clock.md), which is loaded when a context is attached.
+// Where that is not possible, the wall clock has to do.
+void PmSampler::measure_clock(const PmContext& one, Gpu& gpu) {
+  if (clock_ == nullptr || is_over()) return;
   make_or_fail("cuLaunchKernel", [&] {
-    return one.within([&] {
-      (void)clock_->measure(0);
-      return Availability{true, "", "", ""};
-    });
+    while_it_exists(
+        one, [&] { contexts_of_.run_within(one.context(), [&] { (void)clock_->measure(0); }); });
+    return Availability{true, "", "", ""};
   });
-  gpu.next_measurement_ns = now_ns + gpu.distance_ns;
+  gpu.next_measurement_ns = base::monotonic_ns() + gpu.distance_ns;
   gpu.distance_ns = std::min(2 * gpu.distance_ns, kLastMeasurement_ns);
 }
 
