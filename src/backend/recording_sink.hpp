@@ -68,8 +68,8 @@ class RecordingSink : public RowSink {
   std::map<format::Kind, std::vector<base::Json>> lines;
   std::map<uint64_t, std::string> code;  // images by id; empty: missing
   size_t largest_batch = 0;
-  std::function<ScopeRef(int64_t thread, int64_t time_ns)> scopes;  // none: no scope is open
-  std::function<bool(int64_t begin_ns, int64_t end_ns)> open_scopes;                 // likewise
+  std::function<ScopeRef(int64_t thread, int64_t time_ns)> scopes;    // none: no scope is open
+  std::function<bool(int64_t begin_ns, int64_t end_ns)> open_scopes;  // likewise
 
  private:
   std::map<format::Dict, std::map<std::string, size_t, std::less<>>> ids_;

@@ -17,7 +17,7 @@ struct CuptiStandinPmSampling {
   void (*fill_buffer)(uint32_t times, uint64_t samples);
   // Of that GPU, from now on: cuptiPmSamplingEnable returns this.
   void (*refuse)(uint32_t device, int result);
-  void (*set_chip)(const char* name);  // of all GPUs
+  void (*set_chip)(const char* name);        // of all GPUs
   void (*fill_now)();                        // those that are sampling
   void (*slow_down)(uint32_t us_of_sample);  // decoding, from now on
   // What the GPU's clock is ahead of the wall clock.
