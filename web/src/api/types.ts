@@ -138,10 +138,7 @@ export type Flame = Schemas["Flame"];
 export type FlameProfile = Schemas["FlameProfile"];
 
 // Comparisons.
-// Scopes too short to be listed are scopes all the same.
-export type Diff = Schemas["Diff"] & {
-  scopes_apart?: { has_scopes_a: boolean; has_scopes_b: boolean };
-};
+export type Diff = Schemas["Diff"];
 export type DiffEntry = Schemas["DiffEntry"];
 export type DiffSide = Schemas["DiffSide"];
 export type WarpChange = Schemas["WarpChange"];

@@ -2,7 +2,7 @@
 // What changed between two sessions, or two groups of repeats.
 import { useEffect } from "react";
 import { useApi } from "../../api/hooks";
-import { type Path, pathOf } from "../../api/paths";
+import { pathOf } from "../../api/paths";
 import type { Diff } from "../../api/types";
 import { setViewParameters, useViewParameter } from "../../base/address";
 import { FindButton } from "../../widgets/find_button";
@@ -77,7 +77,7 @@ function Teach({ hasOne }: { hasOne: boolean }) {
 }
 
 function Result({ a, b }: { a: string[]; b: string[] }) {
-  const diff = useApi(pathOf("/diff") as Path<Diff>, { a: a.join(","), b: b.join(",") });
+  const diff = useApi(pathOf("/diff"), { a: a.join(","), b: b.join(",") });
   return (
     <Ready of={diff} rows={6}>
       {(found) => (
