@@ -160,8 +160,8 @@ need_duckdb() {
   fi
 }
 
-# The provider of logins with which tests/e2e/oidc_test.py logs in, pinned, in .deps/oidc. That test skips
-# itself without it.
+# The provider of logins with which tests/e2e/oidc_test.py and web/e2e/account.test.mjs log in, pinned, in
+# .deps/oidc. Both skip themselves without it.
 need_oidc() {
   local pinned=tools/requirements/oidc/package.json folder=.deps/oidc
   if cmp -s "$pinned" "$folder/installed.json"; then return; fi

@@ -65,7 +65,7 @@ test("the menu of one's account leads out", { skip: whyNoBrowser }, async (t) =>
   assert.equal(page.url(), `${server.origin}/`);
   // No provider of logins, so there is nothing to leave there; and nothing has failed.
   assert.equal(await page.getByText("You are logged out here").isVisible(), false);
-  assert.equal(await page.getByRole("alert").innerText(), "");
+  assert.equal(await page.locator("#message").textContent(), "");
   await page.goto(`${server.origin}/w/default/`);
   await page.getByLabel("Password").first().waitFor();
 });
@@ -131,7 +131,7 @@ test("who leaves a workspace can leave the provider, too", { skip: whyNoProvider
   await leave.waitFor();
   assert.equal(page.url(), `${server.origin}/`);
   assert.ok(await withProvider.isVisible());
-  assert.equal(await page.getByRole("alert").innerText(), "");
+  assert.equal(await page.locator("#message").textContent(), "");
   assert.ok((await leave.evaluate((link) => link.href)).startsWith(`${issuer}/session/end?`));
   // From there, a login asks who one is; without it, it would not.
   await leave.click();
