@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/nvidia/timed_samples.hpp"
+#include "backend/nvidia/cupti/timed_samples.hpp"
 
 namespace gpufl::backend {
 namespace {

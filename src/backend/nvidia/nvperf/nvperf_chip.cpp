@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "backend/nvidia/timed_samples.hpp"
+#include "backend/nvidia/cupti/timed_samples.hpp"
 
 namespace gpufl::backend {
 namespace {
