@@ -192,7 +192,7 @@ TEST_F(CatalogueTest, WhatComesRightAfterTheEndIsSeen) {
 
 // Its folder goes, and comes back while the look that missed it has not come to its end.
 TEST_F(CatalogueTest, ChangesAreToldInTheirOrder) {
-  constexpr int kOthers = 200, kRounds = 20;
+  constexpr int kOthers = 100, kRounds = 10;
   record("a", "a");
   for (int i = 0; i < kOthers; ++i) record("s" + std::to_string(i), "s" + std::to_string(i));
   const TempDir elsewhere;
@@ -229,13 +229,14 @@ TEST_F(CatalogueTest, ChangesAreToldInTheirOrder) {
 TEST_F(CatalogueTest, ReportsAreBounded) {
   const fs::path folder = fs::canonical(logs_.path());
   std::promise<void> is_held, may_go_on;
+  bool holds = true;  // the first time
   std::set<std::string> told;
   Catalogue catalogue(folder, std::chrono::milliseconds(1),
                       [&](const std::vector<Change>& changes) {
                         {
                           const std::lock_guard lock(mutex_);
                           for (const Change& change : changes) told.insert(change.session->id);
-                          if (told != std::set<std::string>{"a"}) return;
+                          if (!std::exchange(holds, false)) return;
                         }
                         is_held.set_value();
                         may_go_on.get_future().wait();
