@@ -41,7 +41,8 @@ class OfAChip(unittest.TestCase):
                                    ("RangeProfiler", "range_metrics"), ("SassMetrics", "sass_metrics")})  # fmt: skip
         text = metrics("list", "--chip", "GH100").stdout
         self.assertRegex(text, r"(?m)^  dram__bytes_read  # of bytes read from DRAM$")
-        self.assertRegex(text, r"(?m)^  RangeProfiler throughput, not available: sm__throughput")
+        self.assertRegex(text, r"(?m)^  RangeProfiler tensor, not available: sm__inst")
+        self.assertRegex(text, r"(?m)^  RangeProfiler throughput, 8 passes without l1tex__throughput")
         self.assertRegex(text, r"(?m)^  SassMetrics efficiency, counted without passes: smsp__")
 
     def test_a_text_is_looked_for_in_names_and_descriptions(self):
