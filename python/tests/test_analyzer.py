@@ -398,11 +398,14 @@ def test_diff_of_different_numbers_of_iterations():
     figures = GpuFlightSession(GPT).diff(TORCH).figures
     assert [figures["per_iteration"][side]["most"] for side in ("a", "b")] == [10, 5]
     assert [total["verdict"] for total in figures["totals"][1:]] == ["same"] * 3
-    # Without scopes on one side: the same kernels, whose scopes are no difference.
+    # Without scopes on one side kernels are compared whatever their scopes.
+    apart = figures["scopes_apart"]
+    assert (apart["has_scopes_a"], apart["has_scopes_b"]) == (False, True)
+    assert apart["a"] == [] and "step" in apart["b"]
     assert "changed" not in {entry["verdict"] for entry in figures["findings"]}
     moved = [entry for entry in figures["alike"] if "launches_a" in entry]
-    assert {launch["scope"] for entry in moved for launch in entry["launches_a"]} == {""}
-    assert all(launch["scope"] for entry in moved for launch in entry["launches_b"])
+    sides = [entry[side] for entry in moved for side in ("launches_a", "launches_b")]
+    assert {launch["scope"] for launches in sides for launch in launches} == {""}
 
 
 def test_threads_may_share_a_session():

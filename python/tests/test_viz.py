@@ -164,7 +164,7 @@ def test_compare_per_iteration():
     assert figure._suptitle.get_text().startswith("From A to B, per iteration")
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels[0] == "time"
-    assert any(label.endswith("count, changed launch") for label in labels)
+    assert any("\ncount, grid " in label for label in labels)
 
 
 def test_compare_tells_everything_inside_of_the_picture(tmp_path):
